@@ -271,8 +271,9 @@ def test_the_page_asks_what_readers_can_be_told():
         # What is to be filled in is said in the forms below the message.
         if any(value is None or value is ... for value in remedy.settings.values()):
             continue
+        filled_in = {"rename": {"old": "new"}}
         given = {
-            name: "filled in" if value is UNKNOWN else value
+            name: filled_in.get(name, "filled in") if value is UNKNOWN else value
             for name, value in remedy.settings.items()
         }
         questions = asked_by([use(**given)])

@@ -45,6 +45,8 @@ PREFLIB = (
     "# ALTERNATIVE NAME 2: Bob\x96Smith\n2: 1,2\n1: 2,1\n"
 )
 TWICE = "place 1,place 2,place 3\na,b,c\nb,b,a\nc,a,b\na,c,b\n"
+COMMAS = "Wiley, Maya first, then Yang, Andrew\nYang, Andrew first, then Wiley, Maya\n"
+TASTES = "tea,coffee,milk\n5,4,{0}\n4,5,3\n3,4,5\n{0},2,4\n5,3,4\n"
 GRADES = "id,Hades,Doom,Myst\np1,S,A,B\np2,A,S,B\np3,S,B,B\n"
 
 
@@ -79,7 +81,8 @@ CASES = [
     Case(
         "leaderboard.csv",
         LEADERBOARD,
-        "hold numbers from 0.8 to 3.1, as scores do, not ranks",
+        "each row is an item ('alpha', 'beta', 'gamma'), and 'MMLU', 'HellaSwag', 'Error' hold "
+        "numbers, as scores do, not ranks",
         ("--better", "higher", "--lower", "Error"),
         {"better": "higher", "lower": "Error"},
         (
@@ -99,6 +102,34 @@ CASES = [
             "3 cells say '99' or 'k.A.' and are taken as empty",
             "Answer 1: Tee first, then Kaffee; Milch not listed.",
         ),
+    ),
+    *(
+        Case(
+            "tastes.csv",
+            TASTES.format(code),
+            f"column 'tea' holds {code} beside numbers from 2 to 5",
+            ("--better", "higher", "--missing", code, "--unranked", "anywhere"),
+            {"better": "higher", "missing": code, "unranked": "anywhere"},
+            (f"2 cells say '{code}' and are taken as empty", "5 rankings of 3 items"),
+        )
+        for code in ("999", "-1", "0")
+    ),
+    Case(
+        "unsure.csv",
+        "Tee;Kaffee;Milch\n5;4;weiß nicht\n4;5;3\n3;4;5\nN/A;2;4\n5;3;4\n",
+        "hold numbers from 2 to 5, as scores do, not ranks",
+        ("--better", "higher", "--unranked", "anywhere"),
+        {"better": "higher", "unranked": "anywhere"},
+        ("2 cells say", "'weiß nicht'", "taken as empty", "5 rankings of 3 items"),
+    ),
+    Case(
+        "written in.csv",
+        "rank1,rank2,rank3\nAdams,Wiley,write-in\nWiley,exhausted,exhausted\nGarcia,Adams,blank\n"
+        "Adams,Garcia,Wiley\n",
+        "line 2 lists 2 of 3 items (not 'Garcia')",
+        ("--unranked", "below"),
+        {"unranked": "below"},
+        ("4 rankings of 3 items", "3 ballots hold"),
     ),
     Case(
         "ballots.csv",
@@ -134,6 +165,35 @@ CASES = [
         ("--weights", "Gew_Bund", "--weights-are", "survey"),
         {"weights": "Gew_Bund", "weights_are": "survey"},
         ("3.08 rankings of 3 items",),
+    ),
+    Case(
+        "Gewicht.csv",
+        "Gewicht,Tee,Kaffee,Milch\n0.71,1,2,3\n1.42,2,1,3\n0.95,1,3,2\n",
+        None,
+        (),
+        {},
+        ("Column 'Gewicht' seems to hold weights, which are not used",),
+    ),
+    Case(
+        "status.csv",
+        "StartDate,EndDate,Status,Tee,Kaffee,Milch\n2024-01-02,2024-01-02,0,1,2,3\n"
+        "2024-01-02,2024-01-02,1,3,2,1\n2024-01-03,2024-01-03,0,2,1,3\n"
+        "2024-01-04,2024-01-04,0,1,3,2\n",
+        None,
+        (),
+        {},
+        ("3 rankings of 3 items", "1 row is a preview or test of the survey, not answers"),
+    ),
+    Case(
+        "codes of status.csv",
+        "Status,Tee,Kaffee,Milch\n0,1,2,3\n1,3,2,1\n0,2,1,3\n0,1,3,2\n",
+        None,
+        (),
+        {},
+        (
+            "4 rankings of 3 items",
+            "as survey programs mark previews and tests: all rows are read as answers",
+        ),
     ),
     Case(
         "names.csv",
@@ -173,6 +233,17 @@ CASES = [
         {"order": "S,A,B"},
         ("3 rankings of 3 items", "Grades, best first: S, A, B."),
     ),
+    *(
+        Case(
+            "words.csv",
+            f"id,tea,milk\n1,{words[0]},{words[1]}\n2,{words[1]},{words[0]}\n",
+            "columns 'tea', 'milk' hold what look like grades",
+            ("--order", ",".join(words)),
+            {"order": ",".join(words)},
+            ("2 rankings of 2 items", "Answer 1: tea first, then milk."),
+        )
+        for words in (("A+", "F"), ("strongly agree", "neutral"), ("★★★★★", "★"))
+    ),
     Case(
         "tiers.txt",
         "S: Elden Ring, Hades\nA: Doom\nB: Myst\n",
@@ -196,6 +267,14 @@ CASES = [
         (),
         {},
         ("2 rankings of 3 items", 'Answer 1: "Wiley, Maya" first, then "Yang, Andrew", "Adams'),
+    ),
+    Case(
+        "said.txt",
+        COMMAS,
+        None,
+        (),
+        {},
+        ("2 rankings of 2 items", 'Answer 1: "Wiley, Maya" first, then "Yang, Andrew".'),
     ),
     Case(
         "turned.csv",
@@ -263,7 +342,10 @@ def test_names_that_differ_by_punctuation_are_joined_on_the_page(pages, tmp_path
     file = tmp_path / "names.csv"
     file.write_text(NAMES, encoding="utf-8")
     page, told = on_page(pages, file, {})
-    assert "These names mean the same: claude-3-5 and claude-3.5, gpt-4 and GPT-4" in told
+    assert (
+        "These names mean the same: claude-3-5 and claude-3.5; gpt-4, gpt 4 and GPT-4 Every name "
+        "is an item of its own" in told
+    )
     answers = [html.unescape(one) for one in re.findall(r'name="answer" value="([^"]*)"', page)]
     assert "4 battles of 3 items" in on_page(pages, file, {"answer": answers[0]})[1]
     assert "4 battles of 6 items" in on_page(pages, file, {"answer": answers[1]})[1]
@@ -277,7 +359,77 @@ def test_a_table_of_scores_is_recognised_by_every_command(tmp_path):
     file.write_text(LEADERBOARD, encoding="utf-8")
     for command in ("fit", "search", "posterior", "report", "leaderboard", "describe"):
         told = in_shell(command, file)
-        assert "as scores do, not ranks: use --better higher if 3.1 is best" in told
+        assert "as scores do, not ranks: use --better higher if higher scores are better" in told
+
+
+MORE = {
+    **dict.fromkeys(("describe", "fit", "search", "posterior", "sample", "report", "mixture"), ()),
+    **dict.fromkeys(("leaderboard", "next", "enough"), ()),
+    "groups": ("--by", "id"),
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("task,x,y\na,60.5,71.5\nb,80.25,90.5\nc,44.5,50.5\n", "--better higher if 90.5 is best"),
+        ("task,model,score\na,x,1\na,y,2\n", "--better higher if higher scores are better"),
+        (GRADES, "--order S,A,B if these are grades, best first"),
+        ("a,b,c\n1,2,\n2,1,3\n", "--unranked below if"),
+    ],
+)
+def test_every_command_names_the_option_that_a_table_needs(text, told, tmp_path):
+    file = tmp_path / "table.csv"
+    file.write_text(text, encoding="utf-8")
+    for command, options in MORE.items():
+        assert told in in_shell(command, file, *options)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (GRADES, "--order S,A,B if these are grades, best first"),
+        ("a,b,c\n1,2,3\n2,1,3\n", "ranks from 1 to 3, not scores: use --better lower if 1 is best"),
+        ("model_a,model_b,winner\nx,y,x\ny,z,z\n", "battles, not of scores: use tierwise leader"),
+        ("winner,loser\nx,y\ny,z\n", "battles, not of scores: use tierwise leaderboard FILE"),
+        ("place 1,place 2\nx,y\ny,x\n", "like rankings: use tierwise leaderboard FILE"),
+        (COMMAS, "holds rankings: use tierwise fit FILE"),
+    ],
+)
+def test_a_comparison_says_what_a_table_holds_if_not_scores(text, told, tmp_path):
+    file = tmp_path / "table.csv"
+    file.write_text(text, encoding="utf-8")
+    assert told in in_shell("compare", file)
+
+
+def test_grades_are_compared(tmp_path):
+    file = tmp_path / "grades.csv"
+    file.write_text(GRADES, encoding="utf-8")
+    told = in_shell("compare", file, "--order", "S,A,B", "--seed", "1")
+    assert "Read 3 data sets about 3 methods. Grades, best first: S, A, B." in told
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Wiley, Maya first, then Yang, Andrew\n", "'Yang, Andrew' may be one item or several"),
+        ("Tea first, then milk, water\n", "'milk, water' may be one item or several"),
+        ("ranking\n" + "".join(f'"{line}"\n' for line in COMMAS.splitlines()), "are sentences"),
+        (
+            "Wiley, Maya,Yang, Andrew\nYang, Andrew,Wiley, Maya\n",
+            "as in 'Wiley, Maya', so a comma may be part of a name",
+        ),
+        (
+            'who,ranking\n1,"Wiley, Maya, Yang, Andrew"\n2,"Yang, Andrew, Wiley, Maya"\n',
+            "as in 'Wiley, Maya', so a comma may be part of a name",
+        ),
+    ],
+)
+def test_names_with_commas_are_asked_about_where_nothing_tells(text, told, pages, tmp_path):
+    file = tmp_path / "said.txt"
+    file.write_text(text, encoding="utf-8")
+    assert told in in_shell("describe", file)
+    assert told in on_page(pages, file, {})[1]
 
 
 def test_names_with_commas_are_told_the_shell_as_it_says(tmp_path):
@@ -292,7 +444,39 @@ def test_battles_are_recognised_on_the_page(pages, tmp_path):
     file = tmp_path / "battles.csv"
     file.write_text("model_a,model_b,winner\nx,y,x\ny,z,z\n", encoding="utf-8")
     assert "2 battles of 3 items" in on_page(pages, file, {})[1]
-    assert "tierwise leaderboard FILE" in in_shell("report", file)
+
+
+def test_a_report_of_battles_is_written_in_the_shell_as_the_page_says(tmp_path):
+    file, page = tmp_path / "battles.csv", tmp_path / "page.html"
+    file.write_text("model_a,model_b,winner\n" + "x,y,x\ny,z,y\nx,z,x\n" * 9, encoding="utf-8")
+    words = shlex.split(choices.in_shell(str(file), {}, [], {"rng": 1}))
+    assert words[:2] == ["tierwise", "report"]
+    told = in_shell("report", file, *words[3:-1], str(page))
+    assert "Read 27 battles of 3 items" in told
+    assert "x > y > z" in told
+    assert "<title>battles: leaderboard of 3 items</title>" in page.read_text(encoding="utf-8")
+    refused = in_shell("report", file, "--groups", "2", "--sizes", "1,2")
+    assert refused.endswith("leave out --sizes and --groups")
+    result = CliRunner().invoke(
+        app, ["report", str(file), "-o", str(page), "--json", "--seed", "1"]
+    )
+    assert json.loads(result.stdout)["board"]["tiers"] == [["x"], ["y"], ["z"]]
+
+
+def test_names_in_tables_of_scores_are_joined_as_in_battles(pages, tmp_path):
+    file = tmp_path / "scores.csv"
+    rows = "claude-3.5,60.5,\nclaude-3-5,,71.5\nx,50.5,50.5\n"
+    file.write_text(f"Model,MMLU,ARC\n{rows}", encoding="utf-8")
+    told = in_shell("leaderboard", file, "--better", "higher")
+    assert "use --rename claude-3-5=claude-3.5 if they are one item, or --spellings keep" in told
+    options = ("--better", "higher", "--rename", "claude-3-5=claude-3.5")
+    assert "2 rankings of 2 items" in in_shell("describe", file, *options)
+    page, told = on_page(pages, file, {"better": "higher"})
+    assert "These names mean the same: claude-3-5 and claude-3.5" in told
+    answers = [html.unescape(one) for one in re.findall(r'name="answer" value="([^"]*)"', page)]
+    joined, kept = (on_page(pages, file, {"better": "higher", "answer": one})[1] for one in answers)
+    assert "2 rankings of 2 items" in joined
+    assert "2 rankings of 3 items" in kept
 
 
 def test_what_weights_say_is_asked_on_the_page(pages, tmp_path):

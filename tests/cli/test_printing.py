@@ -91,6 +91,18 @@ def test_progress_is_told_in_lines_where_there_is_no_terminal(capsys):
     ]
 
 
+def test_no_progress_is_told_of_what_is_finished(capsys):
+    now = [0.0]
+    told = printing.LinesOfProgress(10.0, lambda: now[0])
+    # What a first use compiles takes longer than the work itself.
+    now[0] = 30.0
+    for chain in range(1, 5):
+        told(f"chain {chain}", 1, 1)
+    assert capsys.readouterr().err == ""
+    told("resampling", 1, 40)
+    assert capsys.readouterr().err == "resampling: 1 of 40\n"
+
+
 def test_progress_is_a_bar_on_a_terminal_and_nothing_if_quiet(monkeypatch):
     assert isinstance(printing.progress(quiet=False), printing.LinesOfProgress)
     assert printing.progress(quiet=True) == "off"

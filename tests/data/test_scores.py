@@ -143,3 +143,45 @@ def test_mteb():
     found = tw.read_scores(shared_data("mteb") / "scores.csv", "higher")
     assert (len(found.items), found.n_rankings) == (31, 56)
     assert found.unranked == "anywhere"
+
+
+NAMES = "Model,MMLU,ARC,GSM\nclaude-3.5,60.5,,7\nclaude-3-5,,71.5,9\nx,50.5,50.5,8\n"
+
+
+def test_names_that_differ_by_punctuation_are_asked_about():
+    with pytest.raises(tw.InputError, match="names differ by case, space or punctuation alone"):
+        tw.read_scores(StringIO(NAMES), "higher")
+    kept = tw.read_scores(StringIO(NAMES), "higher", spellings="keep")
+    assert kept.items == ("claude-3.5", "claude-3-5", "x")
+
+
+def test_items_that_get_the_same_name_are_one():
+    rename = {"claude-3-5": "claude-3.5"}
+    with pytest.raises(tw.InputError, match=r"'claude-3\.5' has a second score on 'GSM'"):
+        tw.read_scores(StringIO(NAMES), "higher", rename=rename)
+    joined = tw.read_scores(StringIO(NAMES), "higher", rename=rename, tasks=["MMLU", "ARC"])
+    assert joined.items == ("claude-3.5", "x")
+    assert joined.places.tolist() == [[0, 1], [0, 1]]
+    mean = tw.read_scores(StringIO(NAMES), "higher", rename=rename, repeats="mean")
+    assert mean.places.tolist() == [[0, 1], [0, 1], [0, 0]]
+    with pytest.raises(tw.InputError, match="there is no item 'y' to give another name"):
+        tw.read_scores(StringIO(NAMES), "higher", rename={"y": "z"})
+
+
+def test_items_are_joined_in_columns_and_in_long_tables():
+    wide = "task,a-1,a 1,b\ns,1,,2\nt,,3,2\n"
+    long = "task,item,score\ns,a-1,1\ns,b,2\nt,a 1,3\nt,b,2\n"
+    for text in (wide, long):
+        with pytest.raises(tw.InputError, match="'a 1' and 'a-1'"):
+            tw.read_scores(StringIO(text), "higher")
+        joined = tw.read_scores(StringIO(text), "higher", rename={"a 1": "a-1"})
+        assert joined.items == ("a-1", "b")
+        assert joined.places.tolist() == [[1, 0], [0, 1]]
+
+
+def test_grades_beside_numbers_are_asked_about():
+    text = "data set,kind,size,forest,stump\nu,A,S,0.9,0.5\nv,B,A,0.8,0.7\nw,A,A,0.7,0.6\n"
+    with pytest.raises(tw.InputError, match=r"look like grades .*, and 'forest', 'stump'"):
+        tw.read_scores(StringIO(text), "higher")
+    scores = tw.read_scores(StringIO(text), "higher", items=["forest", "stump"])
+    assert scores.places.tolist() == [[0, 1]] * 3

@@ -34,6 +34,7 @@ LAYOUTS = (
     "battles",
     "pairs",
     "ballots",
+    "sentences",
 )
 ENCODINGS = ("utf-8", "utf-8-sig", "utf-16", "cp1252")
 HEADERS = ("plain", "titles above", "titles and a blank line above")
@@ -264,6 +265,17 @@ def _lines(rng, items, answers, missing, options, truth):
     )
 
 
+def _sentences(rng, items, answers, missing, options, truth):
+    named, numbered = rng.random() < 0.5, rng.random() < 0.5
+    lines = []
+    for number, (first, *others) in enumerate(answers):
+        said = f"{first} first, then {', then '.join(others)}"
+        if numbered:
+            said = " ".join(f"{n}. {item}" for n, item in enumerate([first, *others], start=1))
+        lines.append((f"P{number}: " if named else "") + said)
+    return "\n".join([*lines, ""]), []
+
+
 def _tier_lists(rng, items, answers, missing, options, truth):
     texts = []
     for number, answer in enumerate(answers):
@@ -304,6 +316,7 @@ _BUILDERS = {
     "long": _long,
     "lists": _lists,
     "lines": _lines,
+    "sentences": _sentences,
     "tier lists": _tier_lists,
     "grades": _grades,
     "turned": _turned,

@@ -46,6 +46,46 @@ def test_names_of_items_may_hold_commas_and_colons():
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "Wiley, Maya first, then Yang, Andrew\nYang, Andrew first, then Wiley, Maya.\n",
+        "Ann: Wiley, Maya first, then Yang, Andrew\nBob: Yang, Andrew first, then Wiley, Maya\n",
+        "1. Wiley, Maya 2. Yang, Andrew\n1. Yang, Andrew; 2. Wiley, Maya\n",
+        '"Wiley, Maya" first, then "Yang, Andrew"\n"Yang, Andrew" first, then "Wiley, Maya"\n',
+    ],
+)
+def test_sentences_with_commas_in_names(text):
+    answers = read_text(text)
+    names = ["Wiley, Maya", "Yang, Andrew"]
+    assert answers.to_orderings() == [names, names[::-1]]
+    assert answers.reading.layout == "sentences"
+
+
+def test_sentences_of_which_nothing_tells_where_an_item_ends():
+    for text in ("Tea first, then milk, water\n", "Tea and milk first, then water\n"):
+        with pytest.raises(InputError, match="may be one item or several"):
+            read_text(text)
+    lists = "who;ranking\n1;Wiley, Maya, Yang, Andrew\n2;Yang, Andrew, Wiley, Maya\n"
+    with pytest.raises(InputError, match="a comma may be part of a name"):
+        read_text(lists)
+    names = ["Wiley", "Maya", "Yang", "Andrew"]
+    assert read_text(lists, items=names).to_orderings()[0] == names
+
+
+def test_texts_that_are_no_sentences_are_read_as_before():
+    answers = read_text("first,second,third\ntea,milk,water\nmilk,tea,water\n")
+    assert answers.to_orderings() == [["tea", "milk", "water"], ["milk", "tea", "water"]]
+
+
+def test_grades_of_which_each_row_holds_each_once_are_not_items():
+    text = "id,Hades,Doom\n1,S,A\n2,A,S\n"
+    with pytest.raises(InputError, match=r'order="S,A" if these are grades.*layout="orderings"'):
+        read_text(text)
+    assert read_text(text, order="S,A").items == ("Hades", "Doom")
+    assert read_text(text, layout="orderings").items == ("S", "A")
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
         ("Anna,tea > milk\nBob,milk > tea\n", "may begin with the name of a person, or of an item"),

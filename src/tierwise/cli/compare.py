@@ -38,8 +38,11 @@ def compare_command(
         ),
     ],
     better: Annotated[
-        Literal["higher", "lower"], options.option(options.READING, "Which scores are better.")
-    ] = "higher",
+        Literal["higher", "lower"] | None,
+        options.option(
+            options.READING, "Which scores are better; higher ones are if nothing is said."
+        ),
+    ] = None,
     items_in: options.ItemsIn = "auto",
     items: Annotated[
         str | None, options.option(options.READING, "The methods to compare.", "NAMES")
@@ -54,6 +57,9 @@ def compare_command(
         options.option(options.READING, "Decimal separator, if ambiguous."),
     ] = None,
     missing: options.Missing = None,
+    order: options.Order = None,
+    rename: options.Rename = None,
+    spellings: options.Spellings = "ask",
     encoding: options.Encoding = None,
     sheet: options.Sheet = None,
     rope: Annotated[
@@ -117,6 +123,9 @@ def compare_command(
         score=score,
         decimal=decimal,
         missing=missing,
+        order=order,
+        rename=options.parse_rename(rename or []),
+        spellings=spellings,
         encoding=encoding,
         sheet=sheet,
         alpha=alpha,

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from tierwise._util.names import split_names
 from tierwise.cli import options, printing
 
 if TYPE_CHECKING:
@@ -182,7 +183,7 @@ def groups_command(
     from tierwise.groups.tree import group_tree
 
     rankings = check_data(answers, "groups", Rankings)
-    columns = options.parse_names(by)
+    columns = split_names(by)
     with printing.working("comparing groups", quiet=quiet):
         compared = compare_groups(rankings, columns, family=family, rng=seed)
     with printing.working("growing the tree", quiet=quiet):

@@ -1,6 +1,5 @@
 """Options that commands share, and how commands get what people said from the argument FILE."""
 
-import csv
 import inspect
 import os
 import sys
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Concatenate, Literal, ParamSpe
 import typer
 
 from tierwise._kernels.compiling import silent_compiling
+from tierwise._util.names import split_names
 from tierwise._util.resources import VARIABLE, check_can_be_written, parse_size
 from tierwise._util.tables import TABLE_ENDINGS, check_ending
 from tierwise.cli import printing
@@ -479,8 +479,8 @@ def read_file(
         "better": better,
         "order": order,
         "items_in": None if items_in == "auto" else items_in,
-        "tasks": None if tasks is None else parse_names(tasks),
-        "lower": None if lower is None else parse_names(lower),
+        "tasks": None if tasks is None else split_names(tasks),
+        "lower": None if lower is None else split_names(lower),
         "tolerance": tolerance or None,
         "decimal": decimal,
         "first": first,
@@ -528,7 +528,7 @@ def read_file(
 
 def _parse_items(text: str | None) -> "str | list[str] | None":
     """Read names of columns as people type them; a pattern such as Q1_* is left as it is."""
-    return text if text is None or "*" in text else parse_names(text)
+    return text if text is None or "*" in text else split_names(text)
 
 
 def parse_rename(words: list[str]) -> dict[str, str]:
@@ -638,18 +638,6 @@ def parse_sizes(text: str) -> tuple[int, ...]:
         return tuple(int(size) for size in text.split(","))
     except ValueError:
         raise InputError(f"sizes {text!r} are not whole numbers such as 1,2,2") from None
-
-
-def parse_names(text: str) -> list[str]:
-    """Read names of columns as people type them; those with commas stand in quotes.
-
-    Examples
-    --------
-    >>> parse_names("age, region"), parse_names('"Wiley, Maya","Yang, Andrew"')
-    (['age', 'region'], ['Wiley, Maya', 'Yang, Andrew'])
-    """
-    names = next(csv.reader([text], skipinitialspace=True), [])
-    return [name.strip() for name in names if name.strip()]
 
 
 def parse_groups(text: str) -> list[int]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from tierwise._kernels.compiling import silent_compiling
+from tierwise._util.names import split_names
 from tierwise.cli import options, printing
 from tierwise.errors import InputError, share_in_words
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from tierwise.fitting.result import Fit
     from tierwise.posterior.result import Posterior
     from tierwise.reporting.analysis import Analysis
+    from tierwise.reporting.report import LeaderboardReport
 
 _REPORT = "What the report shows"
 TOKEN_VARIABLE = "TIERWISE_TOKEN"
@@ -43,6 +45,8 @@ tierwise report survey.parquet --uncertainty posterior --seed 1
 tierwise report survey.csv --groups 2-4
 
 tierwise report survey.csv --concentration auto
+
+tierwise report battles.csv
 """
 
 
@@ -114,7 +118,7 @@ def report_command(
         name = "" if answers.reading is None else answers.reading.name
         out = Path(f"{name}-report.html" if name else "report.html")
     analysis = report(
-        options.not_battles(answers, "report"),
+        answers,  # type: ignore[misc, arg-type] # what battles have no use for is refused by its name
         out,
         sizes=options.parse_sizes(sizes) if sizes else None,
         family=family,
@@ -123,7 +127,7 @@ def report_command(
         uncertainty=uncertainty,
         replicates=replicates,
         groups=options.parse_groups(groups) if groups else None,
-        by=options.parse_names(by) if by else None,
+        by=split_names(by) if by else None,
         cluster=cluster,
         title=title,
         workers=workers,
@@ -137,17 +141,16 @@ def report_command(
     printing.said_where(out, quiet=quiet)
 
 
-def print_analysis(analysis: "Analysis") -> None:
+def print_analysis(analysis: "Analysis | LeaderboardReport") -> None:
     """Print the gist of a report."""
     from tierwise.fitting.summary import tiers_in_words
+    from tierwise.reporting.analysis import Analysis
     from tierwise.reporting.groups import whether_several
 
-    parts: list[Any] = [
-        tiers_in_words(analysis.fit),
-        "",
-        analysis.check.verdict_in_words(),
-    ]
-    if analysis.groups is not None:
+    parts: list[Any] = [tiers_in_words(analysis.fit)]
+    if analysis.check is not None:
+        parts += ["", analysis.check.verdict_in_words()]
+    if isinstance(analysis, Analysis) and analysis.groups is not None:
         parts += ["", whether_several(analysis.groups)]
     printing.print_result(parts)
 

@@ -210,8 +210,9 @@ class LinesOfProgress:
         self._said = clock()
 
     def __call__(self, description: str, done: int, total: int) -> None:
-        """Say how many steps are done, if nothing was said for a while."""
-        if self._clock() - self._said >= self._seconds:
+        """Say how many steps are done, if some are left and nothing was said for a while."""
+        # What has just been finished is not waited for any longer.
+        if done < total and self._clock() - self._said >= self._seconds:
             self._said = self._clock()
             note(f"{description}: {done:,} of {total:,}")
 

@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args, get_origin
 
 from typer.models import OptionInfo
 
+from tierwise._util.names import join_names
 from tierwise.errors import Group, Remark, Remedy, TierwiseError, advise, listed, printable
 
 # Keywords that options have other names for.
@@ -134,8 +135,7 @@ def _as_word(value: Any) -> str:
     if isinstance(value, Mapping):
         text = " ".join(f"{old}={new}" for old, new in value.items())
     elif isinstance(value, list | tuple):
-        # Names that hold commas stand in quotes among others.
-        text = ",".join(f'"{one}"' if "," in str(one) else str(one) for one in value)
+        text = join_names(value)
     else:
         text = str(value)
     if _PLAIN.fullmatch(text.replace("=", "")):

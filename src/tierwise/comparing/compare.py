@@ -13,13 +13,20 @@ from tierwise.comparing.friedman import friedman_test
 from tierwise.comparing.mean_ranks import mean_ranks
 from tierwise.comparing.result import Comparison
 from tierwise.comparing.signed_ranks import signed_ranks
-from tierwise.data.scores import open_scores, rankings_of, score_table_of
-from tierwise.errors import InputError, counted
+from tierwise.data.scores import (
+    grades_as_scores,
+    grades_question,
+    open_scores,
+    rankings_of,
+    score_table_of,
+)
+from tierwise.errors import InputError, counted, use
+from tierwise.files.screening import are_strict_rankings
 from tierwise.files.source import errors_name
 from tierwise.leaderboards.leaderboard import leaderboard
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from tierwise._util.checks import RandomSource
     from tierwise._util.tasks import Progress
@@ -30,11 +37,12 @@ if TYPE_CHECKING:
     from tierwise.files.cells import Decimal
     from tierwise.files.missing import Missing
     from tierwise.files.options import Better
+    from tierwise.files.spellings import Spellings
 
 
 def compare(
     source: DataSource,
-    better: Better = "higher",
+    better: Better | None = None,
     *,
     rope: float = 0.0,
     tolerance: float = 0.0,
@@ -48,6 +56,9 @@ def compare(
     score: str | None = None,
     decimal: Decimal | None = None,
     missing: Missing | None = None,
+    order: str | Iterable[str] | None = None,
+    rename: Mapping[str, str] | None = None,
+    spellings: Spellings = "ask",
     format: Literal["auto", "csv", "parquet", "jsonl", "xlsx"] = "auto",  # noqa: A002
     encoding: str | None = None,
     sheet: str | int | None = None,
@@ -69,7 +80,8 @@ def compare(
         A file's name, an open file, or a data frame of pandas, polars or pyarrow. One row per data
         set and one column per method, or the other way round, or one row per data set and method.
     better
-        Which scores are better: "higher" or "lower".
+        Which scores are better: "higher" or "lower". Higher ones are if None, but where each row is
+        a ranking it is asked.
     rope
         Differences of scores up to this do not matter, the region of practical equivalence:
         probabilities of being better on scores are of being better by more. Tiers are about ranks,
@@ -87,8 +99,8 @@ def compare(
         "wide", or "long" with one row per data set and method; "auto" finds out.
     task, item, score
         The columns of data sets, methods and scores, where their titles do not tell.
-    decimal, missing, format, encoding, sheet
-        As for `read_scores`.
+    decimal, missing, order, rename, spellings, format, encoding, sheet
+        As for `read_scores`. From one grade to the next is one step, of the same size for all.
     alpha
         Level of the tests of Friedman and Nemenyi.
     workers, progress, rng
@@ -115,34 +127,48 @@ def compare(
     check_number("tolerance", tolerance, least=0.0)
     name, opened = open_scores(source, format, encoding, sheet)
     with errors_name(name):
-        found, notes = score_table_of(
-            opened,
-            better,
-            layout=layout,
-            items=items,
-            decimal=decimal,
-            missing=missing,
-            task=task,
-            item=item,
-            score=score,
-            items_in=items_in,
-            tasks=tasks,
-            lower=lower,
-            repeats="mean",
-        )
+        said: dict[str, Any] = {
+            "layout": layout,
+            "items": items,
+            "decimal": decimal,
+            "missing": missing,
+            "task": task,
+            "item": item,
+            "score": score,
+            "items_in": items_in,
+            "tasks": tasks,
+            "lower": lower,
+            "repeats": "mean",
+            "rename": rename,
+            "spellings": spellings,
+        }
+        scored, direction = grades_as_scores(opened, better or "higher", order, said)
+        if scored is not opened and better is None and order is None:
+            # Letters may also be names.
+            raise grades_question(opened) or AssertionError
+        found, notes = score_table_of(scored, direction, **said)
+        if better is None and are_strict_rankings(found.scores):
+            raise InputError(
+                f"the numbers are ranks from 1 to {len(found.items)}, not scores",
+                [
+                    use("if 1 is best", better="lower"),
+                    use(f"if {len(found.items)} is best", better="higher"),
+                ],
+            )
+        better = direction
         known = ~np.isnan(found.scores)
         if not known.any(axis=1).all():
             kept = known.any(axis=1)
             names = tuple(np.array(found.tasks, dtype=object)[kept]) if found.tasks else ()
             found = replace(found, scores=found.scores[kept], tasks=names)
-            said = f"Left out: {counted(int((~kept).sum()), 'data set')} without any score."
-            notes = replace(notes, remarks=(*notes.remarks, said))
+            left_out = f"Left out: {counted(int((~kept).sum()), 'data set')} without any score."
+            notes = replace(notes, remarks=(*notes.remarks, left_out))
         rankings = rankings_of(found, notes, better, tolerance)
     # The leaderboard of a seed is the same here as if it were made alone: it takes two of these.
     board = leaderboard(rankings, workers=workers, progress=progress, rng=rng, **of_leaderboard)
     check_seed, ranks_seed, signed_seed = spawn_seeds(rng, 5)[2:]
-    order = [found.items.index(row.item) for row in board.rows]
-    scores = found.scores[:, order]
+    best_first = [found.items.index(row.item) for row in board.rows]
+    scores = found.scores[:, best_first]
     upward = scores if better == "higher" else -scores
     return Comparison(
         board=board,

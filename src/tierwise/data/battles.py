@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tierwise.data.frames import Backend
-    from tierwise.files.battles import Spellings
     from tierwise.files.options import ReadingNotes
+    from tierwise.files.spellings import Spellings
     from tierwise.files.table_file import TableFile
 
 Resampling: TypeAlias = Literal["auto", "battle", "judge"]

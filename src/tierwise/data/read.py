@@ -16,9 +16,11 @@ from tierwise.data.scores import (
     are_long_scores,
     are_scores_of_tasks,
     graded_scores_of,
+    grades_question,
     has_items_in_rows,
     read_scores,
     scores_of,
+    tasks_question,
     with_grades,
 )
 from tierwise.data.tables import DataSource, Opened, open_source, open_table
@@ -27,8 +29,8 @@ from tierwise.files.battles import are_battles, can_be_battles
 from tierwise.files.best_worst import are_best_worst
 from tierwise.files.best_worst_long import recognised_long
 from tierwise.files.cast_votes import Overvotes, Repeats
-from tierwise.files.grades import grades_in
-from tierwise.files.missing import Missing, leave_blank, said_missing
+from tierwise.files.cells import place_in_title
+from tierwise.files.missing import Missing, said_missing
 from tierwise.files.options import Better, Broken, Columns, Layout, TableLayout, TableOptions
 from tierwise.files.places import EncodedRankings
 from tierwise.files.source import Format, errors_name
@@ -141,7 +143,8 @@ def _read_opened(
     check_choice("layout", layout, ("auto", *get_args(TableLayout)))
     table = opened.table
     if table is not None and (order is not None or better is not None):
-        graded = with_grades(table, order, said_missing(options.get("missing")))
+        missing, items = said_missing(options.get("missing")), options.get("items")
+        graded = with_grades(table, order, missing, items)
         if graded is not None:
             opened, better = opened._replace(table=graded[0]), "higher"
             if not _OF_COLUMNS & options.keys() and not has_items_in_rows(graded[0]):
@@ -154,11 +157,31 @@ def _read_opened(
             return recognised
     options.pop("items_in", None)
     try:
-        return _read_answers(opened, better, options)
+        answers = _read_answers(opened, better, options)
     except InputError as error:
         if table is not None and better is None and layout == "auto":
-            _ask_about_grades(table, error)
+            asks_for_scores = any(
+                isinstance(one, Remedy) and ("better", "higher") in one.settings
+                for one in error.remedies
+            )
+            asked = tasks_question(table) if asks_for_scores else grades_question(table)
+            if asked is not None:
+                raise asked from error
         raise
+    if table is not None and better is None and layout == "auto":
+        _refuse_grades_as_items(table, answers)
+    return answers
+
+
+def _refuse_grades_as_items(table: TableFile, answers: Rankings | Preferences) -> None:
+    """Refuse grades that were taken for items, for each row happens to hold each of them once."""
+    notes = answers.reading
+    if notes is None or notes.layout != "orderings" or any(map(place_in_title, notes.columns)):
+        return
+    asked = grades_question(table)
+    if asked is not None:
+        one_by_one = use("if they are items, best first", layout="orderings")
+        raise InputError(asked.problem, [*asked.remedies, one_by_one])
 
 
 def _read_by_columns(
@@ -196,17 +219,6 @@ def _read_by_columns(
         )
         return scores_of(table, better or "higher", **options)
     return None
-
-
-def _ask_about_grades(table: TableFile, error: InputError) -> None:
-    """Ask whether the cells of a table that cannot be read otherwise are grades."""
-    columns, grades = grades_in(leave_blank(table.read(), None)[0])
-    if len(columns) > 1:
-        told = ", ".join(map(quoted, grades[:8])) + (", ..." if len(grades) > 8 else "")
-        raise InputError(
-            f"columns {', '.join(map(quoted, columns[:4]))} hold what look like grades ({told})",
-            [use("if these are grades, best first", order=",".join(grades))],
-        ) from error
 
 
 def _are_scores_by_task(

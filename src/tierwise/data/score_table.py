@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -20,12 +21,14 @@ from tierwise.errors import InputError, Remark, instead, quoted, use
 from tierwise.files.cells import ABSENT, can_be_encoded, check_cells, encode
 from tierwise.files.layouts import NAMES_OF_ROLES
 from tierwise.files.options import Aside
+from tierwise.files.spellings import refuse_spellings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from tierwise._util.types import Item, RowNamer
     from tierwise.files.options import Better
+    from tierwise.files.spellings import Spellings
 
 Side: TypeAlias = Literal["rows", "columns"]
 Repeats: TypeAlias = Literal["keep", "mean"]
@@ -160,6 +163,11 @@ def _is_summary(title: object) -> bool:
     return bool(words & _SUMMARIES) and words <= _SUMMARIES | _QUALIFIERS
 
 
+def is_aside(title: object) -> bool:
+    """Return whether a title names something that is set aside: a property, or a summary."""
+    return is_property(title) or _is_summary(title)
+
+
 def is_numeric(column: Any, parsed: Callable[[str], bool], empty: Callable[[Any], bool]) -> bool:
     """Return whether most of what stands in a column are numbers."""
     if not can_be_encoded(column):
@@ -220,6 +228,13 @@ class Grid:
         codes, labels = encode(check_cells(self.names[column], self.table.column(column)))
         return ["" if code == ABSENT else str(labels[code]).strip() for code in codes.tolist()]
 
+    def names_items_in_cells(self) -> bool:
+        """Return whether neighbouring columns of text hold the same words, as places do."""
+        texts = [one for one in range(len(self.names)) if one not in self.numeric]
+        known = [one for one in texts if can_be_encoded(self.table.column(one))]
+        words = [set(self.labels(one)) - {""} for one in known]
+        return any(one & other for one, other in pairwise(words))
+
     def side(self) -> Side | None:
         """Tell where the items are; None where nothing tells, or different things."""
         named = self.names_of_rows()
@@ -259,7 +274,7 @@ class Grid:
         rows = [] if named is None else self.labels(named)
         columns = [str(self.names[one]) for one in self.numeric]
         return InputError(
-            f"the items may be in rows ({_some(rows)}) or in columns ({_some(columns)})",
+            f"the items may be in rows ({some_of(rows)}) or in columns ({some_of(columns)})",
             [
                 use("if each row is an item", items_in="rows"),
                 use("if each column of numbers is one", items_in="columns"),
@@ -315,6 +330,61 @@ class Grid:
             tuple(str(self.names[one]) for one in columns),
             tuple(Aside(str(self.names[one]), "is not among the scores") for one in other),
         )
+
+
+def renamed(items: Sequence[Any], rename: Mapping[str, str]) -> list[Any]:
+    """Call items as the user wants."""
+    known = {str(item) for item in items}
+    for old in rename:
+        if old not in known:
+            raise InputError(
+                f"there is no item {quoted(old)} to give another name: the items are "
+                f"{some_of([str(item) for item in items])}"
+            )
+    return [rename.get(str(item), item) for item in items]
+
+
+def joined(
+    found: ScoreTable, rename: Mapping[str, str], spellings: Spellings, repeats: Repeats
+) -> ScoreTable:
+    """Give items other names; those that get the same name are one.
+
+    Parameters
+    ----------
+    found
+        The table.
+    rename
+        The new names.
+    spellings
+        Whether names that differ by case, space and punctuation alone are asked about.
+    repeats
+        Whether several scores of an item on a task are averaged.
+    """
+    called = renamed(found.items, rename)
+    kept = list(dict.fromkeys(called))
+    if spellings == "ask":
+        refuse_spellings([str(item) for item in kept], "item")
+    named = replace(found, items=tuple(called))
+    # Means are taken of all rows at once.
+    if len(kept) == len(called) or (repeats == "mean" and found.items_in == "rows"):
+        return named
+    number_of = {item: number for number, item in enumerate(kept)}
+    of_item = np.array([number_of[item] for item in called])
+    times = np.zeros((len(kept), len(found.scores)))
+    np.add.at(times, of_item, ~np.isnan(found.scores.T))
+    twice = np.argwhere(times > 1)
+    if len(twice) > 0 and repeats == "keep":
+        item, task = twice[0]
+        where = quoted(found.tasks[task]) if found.tasks else f"task {task + 1}"
+        raise InputError(
+            f"{quoted(kept[item])} has a second score on {where}, under another name",
+            [
+                "keep one of them",
+                instead("compare", "for the mean of both", command="compare"),
+            ],
+        )
+    items, scores = _means(called, found.scores.T)
+    return replace(named, items=items, scores=scores.T)
 
 
 def averaged(found: ScoreTable) -> ScoreTable:
@@ -425,7 +495,8 @@ def _why_not(task: str, scores: _Floats) -> str:
     return "" if np.isfinite(scores).any() or not task else "is empty"
 
 
-def _some(names: Sequence[str]) -> str:
+def some_of(names: Sequence[str]) -> str:
+    """Quote the first names of several."""
     return ", ".join(quoted(name) for name in names[:_SHOWN]) + (
         ", ..." if len(names) > _SHOWN else ""
     )

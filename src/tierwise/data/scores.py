@@ -7,13 +7,13 @@ scores within a task counts, so tasks may have scales of their own.
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._util.checks import check_choice
+from tierwise._util.names import join_names, split_names
 from tierwise.data.frames import with_named_rows
 from tierwise.data.rankings import Rankings
 from tierwise.data.score_table import (
@@ -24,17 +24,21 @@ from tierwise.data.score_table import (
     Repeats,
     ScoreTable,
     averaged,
+    is_aside,
     is_numeric,
+    is_property,
+    joined,
     numbers_repeats,
+    renamed,
+    some_of,
     with_tasks,
 )
 from tierwise.data.tables import is_frame, open_table
 from tierwise.errors import InputError, instead, quoted, use
-from tierwise.files.battles import are_battles
+from tierwise.files.battles import are_battles, have_columns_of_battles
 from tierwise.files.cells import (
     ABSENT,
     Decimal,
-    can_be_encoded,
     check_cells,
     encode,
     first_rows,
@@ -46,10 +50,11 @@ from tierwise.files.missing import Missing, leave_blank, refuse_codes, said_miss
 from tierwise.files.options import Aside, Better, ReadingNotes
 from tierwise.files.screening import are_rankings
 from tierwise.files.source import errors_name
+from tierwise.files.spellings import Spellings, refuse_spellings
 from tierwise.files.wide import SAMPLE_ROWS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from tierwise._util.types import Item, RowNamer
     from tierwise.data.tables import DataSource
@@ -88,6 +93,8 @@ def read_scores(
     lower: str | Iterable[str] | None = None,
     repeats: Repeats = "keep",
     order: str | Iterable[str] | None = None,
+    rename: Mapping[str, str] | None = None,
+    spellings: Spellings = "ask",
     encoding: str | None = None,
     sheet: str | int | None = None,
 ) -> Rankings:
@@ -134,6 +141,12 @@ def read_scores(
     order
         The grades that cells hold in place of numbers, best first, such as "S,A,B,C,D". Orders of
         words that are known need not be named.
+    rename
+        Other names for items, by the names they have in the table. Items that get the same name are
+        one; where both have a score on a task, ``repeats`` says what to do.
+    spellings
+        Names that differ by case, space or punctuation alone, such as "claude-3.5" and
+        "claude-3-5", are refused, with the names to join; "keep" takes them for different items.
     encoding, sheet
         As for `read_rankings`.
 
@@ -173,6 +186,8 @@ def read_scores(
             tasks=tasks,
             lower=lower,
             repeats=repeats,
+            rename=rename,
+            spellings=spellings,
         )
 
 
@@ -180,21 +195,49 @@ def graded_scores_of(
     table: TableFile, better: Better, order: str | Iterable[str] | None = None, **said: Any
 ) -> Rankings:
     """Read the scores of a table as rankings; words that have an order are scores, too."""
-    graded = with_grades(table, order, said_missing(said.get("missing")))
-    if graded is not None:
-        (table, columns), better = graded, "higher"
-        wide = (
-            said.get("layout") != "long"
-            and said.get("items_in") != "rows"
-            and said.get("tasks") is None
-        )
-        if wide and said.get("items") is None and not has_items_in_rows(table):
-            said["items"] = columns
+    table, better = grades_as_scores(table, better, order, said)
     return scores_of(table, better, **said)
 
 
+def grades_as_scores(
+    table: TableFile, better: Better, order: str | Iterable[str] | None, said: dict[str, Any]
+) -> tuple[TableFile, Better]:
+    """Return a table with numbers in place of grades, and which are better.
+
+    Its columns of grades become the items among what is said, where nothing else is.
+    """
+    graded = with_grades(table, order, said_missing(said.get("missing")), said.get("items"))
+    if graded is None:
+        return table, better
+    table, columns = graded
+    is_open = said.get("items") is None and said.get("tasks") is None
+    wide = said.get("layout") != "long" and said.get("items_in") != "rows"
+    if is_open and wide and not has_items_in_rows(table):
+        said["items"] = columns
+    return table, "higher"
+
+
+def grades_question(table: TableFile) -> InputError | None:
+    """Ask whether the cells of a table are grades; None if they do not look so."""
+    columns, grades = grades_in(leave_blank(table.read(), None)[0])
+    if len(columns) < 2:
+        return None
+    return InputError(
+        _look_like_grades(columns, grades),
+        [use("if these are grades, best first", order=join_names(grades))],
+    )
+
+
+def _look_like_grades(columns: Sequence[str], grades: Sequence[str]) -> str:
+    told = ", ".join(map(quoted, grades[:8])) + (", ..." if len(grades) > 8 else "")
+    return f"columns {', '.join(map(quoted, columns[:4]))} hold what look like grades ({told})"
+
+
 def with_grades(
-    table: TableFile, order: str | Iterable[str] | None, missing: tuple[str, ...] | None
+    table: TableFile,
+    order: str | Iterable[str] | None,
+    missing: tuple[str, ...] | None,
+    items: str | Iterable[Item] | None = None,
 ) -> tuple[TableFile, list[str]] | None:
     """Return a table with numbers in place of grades, higher being better, and its columns of them.
 
@@ -208,10 +251,28 @@ def with_grades(
         The grades, best first; if None, words that are known to have an order.
     missing
         Codes for missing answers.
+    items
+        The items that the user names, if any.
     """
     said = check_order(order)
     cells, blank = leave_blank(table.read(), missing)
-    best_first = grades_in(cells)[1] if said is None else said
+    best_first: Sequence[str] = said or ()
+    if said is None:
+        named = _listed(items) or []
+        named = [name for name in cells.column_names if name in named]
+        found, best_first = grades_in(cells.select(named) if named else cells)
+        grid = _grid(table.columns, cells, table.name_row)
+        scored = [str(name) for name in map(table.columns.__getitem__, grid.numeric)]
+        scored = [one for one in scored if one.casefold() not in _NO_ITEMS and not is_property(one)]
+        if best_first and not named and len(scored) > 1:
+            numbers = ", ".join(map(quoted, scored[:4]))
+            raise InputError(
+                f"{_look_like_grades(found, best_first)}, and {numbers} hold numbers",
+                [
+                    use("if the grades are meant, best first", order=join_names(best_first)),
+                    use("if the numbers are meant", items=scored),
+                ],
+            )
     if not best_first:
         return None
     numbered, columns = as_numbers(cells, best_first)
@@ -268,6 +329,8 @@ def score_table_of(
     tasks: str | Iterable[str] | None = None,
     lower: str | Iterable[str] | None = None,
     repeats: Repeats = "keep",
+    rename: Mapping[str, str] | None = None,
+    spellings: Spellings = "ask",
 ) -> tuple[ScoreTable, ReadingNotes]:
     """Read the scores of a table, and say how it was understood; see `read_scores`."""
     check_choice("better", better, get_args(Better))
@@ -275,22 +338,18 @@ def score_table_of(
     check_choice("decimal", decimal, (*get_args(Decimal), None))
     check_choice("items_in", items_in, get_args(ItemsIn))
     check_choice("repeats", repeats, get_args(Repeats))
+    check_choice("spellings", spellings, get_args(Spellings))
     said, codes = (task, item, score), said_missing(missing)
     names = table.columns
     cells, remarks = leave_blank(table.read(), codes, _columns_of_names(names, said))
-    if layout == "auto" and items is None and said == (None,) * 3 and are_battles(names):
-        raise InputError(
-            "the columns are those of battles, not of scores",
-            [
-                instead(
-                    "read_battles", "without saying which scores are better", command="leaderboard"
-                )
-            ],
-        )
+    if layout == "auto" and items is None and said == (None,) * 3:
+        _refuse_other_kinds(table)
     if layout == "long" or (layout == "auto" and items is None and are_long_scores(names, said)):
         found = long_scores(
-            names, cells, _long_roles(names, said), decimal, table.name_row, repeats
+            names, cells, _long_roles(names, said), decimal, table.name_row, repeats, rename
         )
+        if spellings == "ask":
+            refuse_spellings(list(map(str, found.items)), "item")
         kind = "long scores"
     else:
         found = _wide_scores(
@@ -303,6 +362,7 @@ def score_table_of(
             _listed(lower) or [],
             lambda column, called: _numbers(column, called, decimal, table.name_row),
             repeats,
+            lambda found: joined(found, rename or {}, spellings, repeats),
         )
         kind = "scores" if found.items_in == "columns" else "scores by item"
     if codes is None:
@@ -321,6 +381,28 @@ def has_items_in_rows(table: TableFile) -> bool:
     """Return whether a table of scores clearly has one row per item and one column per task."""
     grid = _first_rows(table)
     return grid is not None and len(grid.numeric) > 0 and grid.side() == "rows"
+
+
+def tasks_question(table: TableFile) -> InputError | None:
+    """Ask which scores are better where each row is clearly an item; else None.
+
+    What items have besides scores, such as their latency, is not asked about.
+    """
+    grid = _first_rows(table)
+    named = None if grid is None else grid.names_of_rows()
+    if grid is None or named is None or grid.side() != "rows":
+        return None
+    tasks = [name for name in (str(grid.names[one]) for one in grid.numeric) if not is_aside(name)]
+    if not tasks:
+        return None
+    items, shown = some_of(grid.labels(named)), some_of(tasks)
+    return InputError(
+        f"each row is an item ({items}), and {shown} hold numbers, as scores do, not ranks",
+        [
+            use("if higher scores are better", better="higher"),
+            use("if lower scores are better", better="lower"),
+        ],
+    )
 
 
 def are_scores_of_tasks(table: TableFile) -> bool:
@@ -354,9 +436,7 @@ def not_battles(table: TableFile) -> InputError | None:
                 use("if it is battles", first=..., second=..., winner=...),
             ],
         )
-    texts = [one for one in range(len(table.columns)) if one not in grid.numeric]
-    words = [set(grid.labels(one)) for one in texts if can_be_encoded(grid.table.column(one))]
-    if ranked or any(one & other for one, other in pairwise(words)):
+    if ranked or grid.names_items_in_cells():
         return InputError(
             f"{said} rankings",
             [
@@ -365,6 +445,26 @@ def not_battles(table: TableFile) -> InputError | None:
             ],
         )
     return None
+
+
+def _refuse_other_kinds(table: TableFile) -> None:
+    """Refuse a table that clearly holds battles, or items in its cells, and no scores."""
+    grid = _first_rows(table)
+    none = grid is None or len(grid.numeric) < 2
+    if are_battles(table.columns) or (none and have_columns_of_battles(table.columns)):
+        raise InputError(
+            "the columns are those of battles, not of scores",
+            [
+                instead(
+                    "read_battles", "without saying which scores are better", command="leaderboard"
+                )
+            ],
+        )
+    if grid is not None and none and grid.names_items_in_cells():
+        raise InputError(
+            "this does not look like scores, but like rankings",
+            [instead("read_rankings", command="leaderboard")],
+        )
 
 
 def _first_rows(table: TableFile) -> Grid | None:
@@ -415,6 +515,7 @@ def _wide_scores(
     lower: Sequence[str],
     numbers: Callable[[Any, Any], tuple[_Floats, bool | None]],
     repeats: Repeats,
+    join: Callable[[ScoreTable], ScoreTable],
 ) -> ScoreTable:
     """Read a table with one column per item, or one row per item.
 
@@ -428,6 +529,8 @@ def _wide_scores(
         The columns that name tasks and items, as far as the user names them.
     numbers
         Reads a column.
+    join
+        Gives items the names that the user wants.
     """
     task, item = said
     side = items_in if items_in != "auto" else None
@@ -435,7 +538,7 @@ def _wide_scores(
         side = "columns"
     elif side is None:
         side = "rows" if item is not None else grid.side()
-    if side is None:
+    if side is None and len(grid.numeric) > 0:
         raise grid.doubt()
     if side == "rows":
         named = grid.names_of_rows(item)
@@ -448,7 +551,7 @@ def _wide_scores(
             found = _restricted(found, [str(one) for one in items])
     else:
         found = grid.with_items_in_columns(_item_columns(grid, items), numbers)
-    found = with_tasks(found, better, tasks, lower)
+    found = with_tasks(join(found), better, tasks, lower)
     return averaged(found) if repeats == "mean" else found
 
 
@@ -506,12 +609,13 @@ def long_scores(
     decimal: Decimal | None,
     name_row: RowNamer,
     repeats: Repeats = "keep",
+    rename: Mapping[str, str] | None = None,
 ) -> ScoreTable:
     """Read a table with one row per task and item.
 
     Parameters
     ----------
-    names, table, decimal, name_row, repeats
+    names, table, decimal, name_row, repeats, rename
         As for a table with one column per item.
     roles
         The columns of task, item and score.
@@ -524,6 +628,9 @@ def long_scores(
             row = int((codes == ABSENT).argmax())
             raise InputError(f"{name_row(row)}: the {what} is missing: fill the cell")
     values, _ = _numbers(table.column(score), names[score], decimal, name_row)
+    called = renamed(item_labels, rename or {})
+    item_labels = list(dict.fromkeys(called))
+    item_codes = np.array([item_labels.index(name) for name in called])[item_codes]
     cells = task_codes.astype(np.int64) * len(item_labels) + item_codes
     _, first, counts = np.unique(cells, return_index=True, return_counts=True)
     remarks: tuple[str, ...] = ()
@@ -602,7 +709,7 @@ def _may_be_number(label: str) -> bool:
 
 def _listed(names: str | Iterable[Any] | None) -> list[Any] | None:
     """Return names as people give them: a list, or one text with commas."""
-    parts = names.split(",") if isinstance(names, str) else names
+    parts = split_names(names) if isinstance(names, str) else names
     if parts is None:
         return None
     return [one.strip() if isinstance(one, str) else one for one in parts]

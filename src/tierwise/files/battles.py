@@ -8,7 +8,7 @@ who judged it where a column says so.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +19,12 @@ from tierwise._util.types import Codes, RowNamer
 from tierwise.errors import InputError, has_control_characters, quoted, use
 from tierwise.files.cells import ABSENT, check_cells, encode, first_rows, numbers
 from tierwise.files.options import Aside, ReadingNotes
+from tierwise.files.spellings import Spellings, refuse_spellings
 from tierwise.files.table_file import TableFile
 
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
 
-Spellings: TypeAlias = Literal["ask", "keep"]
-"""Whether names that differ by case, space and punctuation alone are asked about, or kept."""
 
 # Names of columns that are recognised, in this order; case, spaces and underscores do not matter.
 _CONTESTANTS = (
@@ -541,7 +540,7 @@ class Tally:
         if not names:
             raise InputError("there are no battles: add at least one row")
         if spellings == "ask":
-            _refuse_spellings(names, self.first_seen)
+            refuse_spellings(names, "model", self.first_seen)
         if not (self.wins.any() or self.draws.any()):
             raise InputError("all weights are 0: at least one battle must count")
         order = np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64)
@@ -630,38 +629,3 @@ def _weights(column: Any, name_row: RowNamer) -> _Floats:
             f"{name_row(row)}: the weight is {said}: it must be a finite number, at least 0"
         )
     return weight
-
-
-def _refuse_spellings(names: list[str], first_seen: list[Callable[[], str]]) -> None:
-    """Ask whether names that differ by case, space and punctuation alone mean the same model."""
-    known: dict[str, int] = {}
-    alike = []
-    for number, name in enumerate(names):
-        other = known.setdefault(_spelling(name), number)
-        if other != number:
-            alike.append((other, number))
-    if not alike:
-        return
-    pairs = [
-        f"{quoted(names[two])} ({first_seen[two]()}) and {quoted(names[one])} ({first_seen[one]()})"
-        for one, two in alike
-    ]
-    one_model = "they are one model" if len(alike) == 1 else "each pair is one model"
-    raise InputError(
-        f"names differ by case, space or punctuation alone: {'; '.join(pairs)}",
-        [
-            use(f"if {one_model}", rename={names[two]: names[one] for one, two in alike}),
-            use("if they are not", spellings="keep"),
-        ],
-    )
-
-
-def _spelling(name: str) -> str:
-    """Return a name without what people write now so, now so.
-
-    Examples
-    --------
-    >>> _spelling("Claude-3.5 Sonnet"), _spelling("claude 3-5 sonnet"), _spelling("command-r+")
-    ('claude35sonnet', 'claude35sonnet', 'commandr+')
-    """
-    return "".join(mark for mark in name.casefold() if mark.isalnum() or mark in "+#*") or name

@@ -20,6 +20,7 @@ from tierwise.files.cells import split_question
 from tierwise.files.csv import DELIMITERS, in_utf8, open_csv, refused
 from tierwise.files.excel import read_sheet
 from tierwise.files.options import Aside, ReadingNotes, say_blank
+from tierwise.files.sentences import cut_at_commas
 from tierwise.files.source import Source
 from tierwise.files.table_file import TableFile
 
@@ -30,6 +31,11 @@ _QUALTRICS = ", exported by Qualtrics"
 _STATUS = ("Status", "Response Type", "DistributionChannel", "Distribution Channel")
 _PREVIEWS = frozenset({"survey preview", "survey test", "preview", "test"})
 _CODES_OF_PREVIEWS = ("1", "2", "9", "17")
+_CODES_OF_STATUS = frozenset({"0", "4", "8", "12", "16", "32", "40", "48", *_CODES_OF_PREVIEWS})
+# What Qualtrics calls columns that stand beside the status.
+_BESIDE_STATUS = frozenset(
+    {"StartDate", "EndDate", "RecordedDate", "ResponseId", "Progress", "Finished", "IPAddress"}
+)
 _DISPLAY_ORDER = re.compile(r".*_DO(_.*)?")
 
 
@@ -151,6 +157,7 @@ class Export:
     remarks: tuple[str, ...] = ()
 
 
+_NO_HEADER = "No line names the columns: the first line is an answer, too, best item first."
 _Rewrite: TypeAlias = Callable[[list[Record]], Export | None]
 
 
@@ -169,6 +176,8 @@ def open_text_table(source: Source, encoding: str | None = None) -> TableFile:
         records, blank = _one_per_line(source) if by_line else _all_records(source, delimiter)
         export = recognise(records)
         if export is not None:
+            if delimiter == "," and _NO_HEADER in export.remarks:
+                _refuse_cut_names(export)
             form = replace(form, separator=DELIMITERS[delimiter], remarks=blank)
             return open_export(export, source, form)
     plain = open_csv(source)
@@ -233,7 +242,30 @@ def _from_status(records: list[Record]) -> Export | None:
             said = {row.cells[at].casefold() for row in rows if at < len(row.cells)} - {""}
             if said & _PREVIEWS or said & {"ip address", "anonymous"}:
                 return Export(", of a survey program", header.cells, tuple(rows))
+            if title == "Status" and "0" in said and said <= _CODES_OF_STATUS:
+                return _with_codes_of_status(header.cells, tuple(rows), said)
     return None
+
+
+def _with_codes_of_status(
+    header: tuple[str, ...], rows: tuple[Record, ...], said: set[str]
+) -> Export | None:
+    """Read a table whose column Status holds numbers: codes of Qualtrics, or of somebody else."""
+    export = Export("", header, rows)
+    if len(_BESIDE_STATUS & set(header)) > 1:
+        export = _without_previews(replace(export, program=_QUALTRICS))
+    elif said & set(_CODES_OF_PREVIEWS):
+        remark = (
+            "Column 'Status' holds 0 and other codes, as survey programs mark previews and tests: "
+            "all rows are read as answers."
+        )
+        export = replace(export, remarks=(remark,))
+    else:
+        return None
+    at = header.index("Status")
+    kept = tuple(Record(row.line, (*row.cells[:at], *row.cells[at + 1 :])) for row in export.rows)
+    aside = (Aside("Status", "says whether a row is an answer"),)
+    return replace(export, header=(*header[:at], *header[at + 1 :]), rows=kept, aside=aside)
 
 
 def _from_qualtrics(records: list[Record]) -> Export | None:
@@ -378,8 +410,18 @@ def _without_header(records: list[Record]) -> Export | None:
     ):
         return None
     header = tuple(f"place {place}" for place in range(1, len(first) + 1))
-    remark = "No line names the columns: the first line is an answer, too, best item first."
-    return Export("", header, tuple(records), (), (remark,))
+    return Export("", header, tuple(records), (), (_NO_HEADER,))
+
+
+def _refuse_cut_names(export: Export) -> None:
+    """Refuse lines whose items may be halves of names that hold a comma."""
+    name = cut_at_commas(record.cells for record in export.rows)
+    if name:
+        raise InputError(
+            f"the same two follow each other in every line, as in {quoted(name)}, so a comma may "
+            "be part of a name: put such names in quotes, or write semicolons between items; if "
+            f"each is an item, put a line {quoted(','.join(export.header))} before the others"
+        )
 
 
 def _from_data_frame(records: list[Record]) -> Export | None:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from tierwise._util.names import split_names
 from tierwise.errors import InputError, quoted
 from tierwise.files.cells import can_be_encoded, encode
 
@@ -59,7 +60,7 @@ def check_order(order: str | Iterable[str] | None) -> tuple[str, ...] | None:
     """
     if order is None:
         return None
-    words = order.split(",") if isinstance(order, str) else [str(word) for word in order]
+    words = split_names(order) if isinstance(order, str) else [str(word) for word in order]
     found = tuple(" ".join(word.split()) for word in words)
     folded = [word.casefold() for word in found]
     if len(found) < 2 or not all(found) or len(set(folded)) < len(folded):

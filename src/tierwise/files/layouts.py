@@ -22,6 +22,7 @@ from tierwise.files.cells import (
 )
 from tierwise.files.options import Aside, TableLayout, TableOptions
 from tierwise.files.screening import are_strict_rankings, screen_ranks
+from tierwise.files.sentences import cut_at_commas
 from tierwise.files.wide import SAMPLE_ROWS, choose_columns, listed
 
 if TYPE_CHECKING:
@@ -345,6 +346,16 @@ def _rankings(
         if items is None and len(used) == 1 and len(codes) > 1:
             continue  # a remark that everybody makes
         if len(known) > 1 and all(_lists(found, known, items) for found in lists.values()):
+            name = cut_at_commas(lists.values()) if mark == "," and items is None else ""
+            if name:
+                raise InputError(
+                    f"the same two follow each other in every answer, as in {quoted(name)}, so a "
+                    "comma may be part of a name",
+                    [
+                        "write semicolons between the items if it is",
+                        use("if each is an item", items=sorted(known)),
+                    ],
+                )
             return [lists[code] if code >= 0 else () for code in codes.tolist()]
     return None
 

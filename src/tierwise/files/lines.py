@@ -1,12 +1,14 @@
 """Rankings as people write them in a message: ``Anna: Sushi > Pizza = Tacos``, and tier lists.
 
+Sentences such as ``Sushi first, then Pizza`` are read by `tierwise.files.sentences`.
+
 A line is an answer, best first, with = or ~ between items that are tied and perhaps a name before a
 colon. Or a line is a tier, ``S: Elden Ring, Hades``; then an empty line ends a tier list, and each
 list is an answer.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +24,7 @@ from tierwise.files.places import (
     encode_weights,
     read_sound_rows,
 )
+from tierwise.files.sentences import is_sentence, reader_of
 from tierwise.files.source import Source
 
 _BETTER = re.compile(r"\s*[>≻]\s*")
@@ -47,6 +50,8 @@ def are_lines(text: str) -> bool:
     """
     lines = [line.strip() for line in text.splitlines()]
     filled = [line for line in lines if line]
+    if _are_sentences(filled):
+        return True
     if not filled or any(line.startswith(("#", "{", "[", '"', ">")) for line in filled):
         return False
     return all(_is_ranking(line) for line in filled) or _are_tier_lists(filled)
@@ -61,6 +66,17 @@ def holds_lines(source: Source) -> bool:
     text = head.decode("utf-8-sig", errors="replace")
     # The last line may be cut short.
     return are_lines(text if len(head) < _HEAD else text.rpartition("\n")[0])
+
+
+def _are_sentences(lines: Sequence[str]) -> bool:
+    """Return whether lines are sentences, perhaps with the name of a person before each."""
+    return bool(lines) and all(is_sentence(line) or is_sentence(_said(line)) for line in lines)
+
+
+def _said(line: str) -> str:
+    """Return a line without what stands before a colon."""
+    found = _BEFORE_COLON.fullmatch(line)
+    return line if found is None else found[2]
 
 
 def _is_ranking(line: str) -> bool:
@@ -89,8 +105,14 @@ def read_lines(
     source, written = in_utf8(source, None)
     lines = [(number, line.strip()) for number, line in enumerate(source.text_lines(), start=1)]
     filled = [(number, line) for number, line in lines if line]
-    if all(_is_ranking(line) for _, line in filled):
-        answers, line_of, weights, remarks = _read_rankings(filled, source)
+    texts = [line for _, line in filled]
+    if _are_sentences(texts):
+        said = [_said(line) for line in texts] if all(map(_BEFORE_COLON.match, texts)) else texts
+        answers, line_of, weights, remarks = _read_rankings(filled, source, reader_of(said))
+        layout = "sentences"
+    elif all(map(_is_ranking, texts)):
+        _refuse_cells(filled, source)
+        answers, line_of, weights, remarks = _read_rankings(filled, source, _answer)
         layout = "lines"
     else:
         answers, line_of = _read_tier_lists(lines, source)
@@ -132,20 +154,19 @@ def _names(answer: _Answer) -> list[str]:
 
 
 def _read_rankings(
-    lines: Sequence[tuple[int, str]], source: Source
+    lines: Sequence[tuple[int, str]], source: Source, read: Callable[[str, str], _Answer]
 ) -> tuple[list[_Answer], list[int], list[int] | None, tuple[str, ...]]:
     """Read one answer from each line."""
-    _refuse_cells(lines, source)
     before = [_BEFORE_COLON.fullmatch(line) for _, line in lines]
     all_named = all(found is not None for found in before)
     if not all_named:
-        _refuse_some_names(lines, before, source)
+        _refuse_some_names(lines, before, source, read)
     answers: list[_Answer] = []
     weights: list[int] | None = None
     remarks: tuple[str, ...] = ()
     for (number, line), found in zip(lines, before, strict=True):
         said = found[2] if all_named and found is not None else line
-        answers.append(_answer(said, source.line(number)))
+        answers.append(read(said, source.line(number)))
     if all_named:
         owners = [found[1] for found in before if found is not None]
         counts = [_COUNT.fullmatch(owner) for owner in owners]
@@ -191,17 +212,20 @@ def _refuse_cells(lines: Sequence[tuple[int, str]], source: Source) -> None:
 
 
 def _refuse_some_names(
-    lines: Sequence[tuple[int, str]], before: Sequence[re.Match[str] | None], source: Source
+    lines: Sequence[tuple[int, str]],
+    before: Sequence[re.Match[str] | None],
+    source: Source,
+    read: Callable[[str, str], _Answer],
 ) -> None:
     """Refuse names of people before some lines only, which would become parts of items."""
     plain = {
         name
-        for (_, line), found in zip(lines, before, strict=True)
+        for (number, line), found in zip(lines, before, strict=True)
         if found is None
-        for name in _names(_answer(line, ""))
+        for name in _names(read(line, source.line(number)))
     }
     for (number, _), found in zip(lines, before, strict=True):
-        if found is not None and _names(_answer(found[2], source.line(number)))[0] in plain:
+        if found is not None and _names(read(found[2], source.line(number)))[0] in plain:
             raise InputError(
                 f"{source.line(number)} has {quoted(found[1])} before a colon, and others have "
                 "nothing there: write the person before a colon in all lines, or in none"

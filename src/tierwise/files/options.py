@@ -10,6 +10,7 @@ from pathlib import PurePath
 from typing import Any, Literal, TypeAlias, get_args
 
 from tierwise._util.checks import check_choice, check_items
+from tierwise._util.names import split_names
 from tierwise._util.types import Item, Ties, Unranked, WeightsAre
 from tierwise.errors import Remark, counted, quoted
 from tierwise.files.cast_votes import Overvotes, Repeats
@@ -36,6 +37,7 @@ _LAYOUTS = {
     "battles": "battles, one row per comparison of two models, with the winner",
     "won and lost": "battles, one row per comparison of two models: who won, who lost",
     "lines": "lines, one answer each, best first",
+    "sentences": "sentences, one answer each, best first",
     "tier lists": "tier lists, one line per tier",
     "best and worst": "best and worst, one row per choice set (MaxDiff); what was shown and not "
     "chosen is tied between the two",
@@ -88,7 +90,7 @@ class TableOptions:
         if isinstance(items, str) and "*" in items:
             items, others["pattern"] = None, items
         elif isinstance(items, str) and "," in items:
-            items = [item.strip() for item in items.split(",")]
+            items = split_names(items)
         if isinstance(assessor, str):
             assessor = (assessor,)
         return cls(

@@ -37,6 +37,7 @@ from tierwise.files.places import (
     scatter,
     unknown_item,
 )
+from tierwise.files.sentences import are_pieces_of_sentences, sentence
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -106,6 +107,8 @@ def _rankings_from_rows(
         items, places = _read_ranks(table, roles, options, name_row)
     else:
         items, places, repeated = _read_orderings(table, columns, roles, options, name_row)
+        if are_pieces_of_sentences(items):
+            raise sentence()
         if options.missing is None and options.items is None:
             refuse_codes_among_names(items)
         remarks += repeated

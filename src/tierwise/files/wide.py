@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tierwise._util.names import split_names
 from tierwise._util.types import Item, RowNamer, numbered_row
 from tierwise.errors import InputError, Remark, instead, quoted, use
 from tierwise.files.cells import (
@@ -159,7 +160,7 @@ class _Seen:
 
     def matching(self, pattern: str) -> tuple[int, ...]:
         """Return the columns that a pattern such as ``Q1_*`` or a list of them means."""
-        parts = [part.strip() for part in pattern.split(",")]
+        parts = split_names(pattern)
         found = []
         for part in parts:
             fitting = [

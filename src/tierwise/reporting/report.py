@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
 from tierwise._util.checks import check_choice
 from tierwise._util.resources import whole_file
@@ -72,6 +72,11 @@ class LeaderboardReport(Result):
     def fit(self) -> Fit:
         """The most probable tiers."""
         return self.board.fit
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, as in JSON; None stands for NaN and infinity."""
+        check = None if self.check is None else self.check.to_dict()
+        return {"board": self.board.to_dict(), "check": check}
 
 
 @overload
@@ -199,13 +204,18 @@ def report(
     Tiers('order ~ prices > say ~ speech')
     """
     if isinstance(data, Battles):
-        asked = (sizes, groups, by, cluster)
-        if any(one is not None for one in asked) or not (
-            distance == "auto" and concentration in (None, "single")
-        ):
+        asked = {
+            "sizes": sizes,
+            "distance": None if distance == "auto" else distance,
+            "concentration": None if concentration == "single" else concentration,
+            "groups": groups,
+            "by": by,
+            "cluster": cluster,
+        }
+        too_much = [name for name, value in asked.items() if value is not None]
+        if too_much:
             raise InputError(
-                "a page about battles shows tiers of all sizes with one theta",
-                [drop("sizes", "distance", "concentration", "groups", "by", "cluster")],
+                "a page about battles shows tiers of all sizes with one theta", [drop(*too_much)]
             )
         return _report_battles(
             data, path, family, uncertainty, replicates, title, workers, progress, rng

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tierwise._util.names import join_names
 from tierwise.errors import (
     Advice,
     InputError,
@@ -199,7 +200,7 @@ _AS_STATEMENTS = {
     "lower": "Lower numbers are better in {}",
     "tasks": "Higher numbers are better in all of {}",
     "rename": "These names mean the same: {}",
-    "spellings": "{}",
+    "spellings": "Every name is an item of its own",
 }
 _AS_RECOGNISED = ("", "As recognised")
 _ASK_AGAIN = ("", "Ask me again")
@@ -419,7 +420,7 @@ def in_shell(
             for old, new in value.items():
                 words += [option, f"{old}={new}"]
         else:
-            words += [option, ",".join(map(str, value)) if isinstance(value, list) else str(value)]
+            words += [option, join_names(value) if isinstance(value, list) else str(value)]
     for item in without:
         words += ["--without", item]
     return shlex.join([*words, "--out", "report.html"])
@@ -551,7 +552,25 @@ def answered_by(reading: Mapping[str, Any]) -> list[Question]:
 def _shown(value: str | list[str]) -> str:
     if isinstance(value, str):
         return value
-    return _shortened([" and ".join(one.split(_TAB)) for one in value])
+    if any(_TAB in one for one in value):
+        return _shown_names(one.split(_TAB, 1) for one in value if _TAB in one)
+    return _shortened(list(value))
+
+
+def _shown_names(pairs: Iterable[list[str]]) -> str:
+    """Write which names mean the same, all names of one item together.
+
+    Examples
+    --------
+    >>> _shown_names([["gpt-4", "GPT-4"], ["x 1", "x-1"], ["gpt 4", "GPT-4"]])
+    'gpt-4, gpt 4 and GPT-4; x 1 and x-1'
+    """
+    old_names: dict[str, list[str]] = {}
+    for old, new in pairs:
+        old_names.setdefault(new, []).append(old)
+    joined = [listed([*old, new]) for new, old in old_names.items()]
+    more = f"; and {len(joined) - _ITEMS_SHOWN} others" if len(joined) > _ITEMS_SHOWN else ""
+    return "; ".join(joined[:_ITEMS_SHOWN]) + more
 
 
 def _shortened(names: list[str]) -> str:

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from tierwise.reporting.tables import ShownTier
 
 _PREVIEW_ROWS = 5
+_OF_SCORES = ("items_in", "tasks", "lower", "rename", "spellings")
 _NOT_OF_TABLES = ("cycles", "encoding", "sheet")  # options of files, not of their tables
 _LONGEST_CELL = 60
 # So many groups of people are compared, and so many columns of what is known of them are offered.
@@ -242,7 +243,7 @@ def _without_columns(table: TableFile, aside: list[str], options: dict[str, Any]
 
     said = options.get("items_in")
     if said == "rows" or (said is None and "better" in options and has_items_in_rows(table)):
-        how = {name: options[name] for name in ("items_in", "tasks", "lower") if name in options}
+        how = {name: options[name] for name in _OF_SCORES if name in options}
         notes = scores_of(table, options.get("better", "higher"), **how).reading
         assert notes is not None
         return {"tasks": [column for column in notes.columns if column not in aside]}
