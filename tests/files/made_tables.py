@@ -252,8 +252,8 @@ def _long(rng, items, answers, missing, options, truth):
 
 
 def _lists(rng, items, answers, missing, options, truth):
-    mark = rng.choice([">", "|"])
-    return [[f"p{number}", f" {mark} ".join(a)] for number, a in enumerate(answers)], ["id", "Rang"]
+    mark = rng.choice([" > ", " | ", ", "])
+    return [[f"p{number}", mark.join(a)] for number, a in enumerate(answers)], ["id", "Rang"]
 
 
 def _lines(rng, items, answers, missing, options, truth):

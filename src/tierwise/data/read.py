@@ -164,11 +164,12 @@ def _read_opened(
                 isinstance(one, Remedy) and ("better", "higher") in one.settings
                 for one in error.remedies
             )
-            asked = tasks_question(table) if asks_for_scores else grades_question(table)
+            asked = tasks_question(table) if asks_for_scores else None
+            asked = asked or grades_question(table)
             if asked is not None:
                 raise asked from error
         raise
-    if table is not None and better is None and layout == "auto":
+    if table is not None and better is None and layout == "auto" and "items" not in options:
         _refuse_grades_as_items(table, answers)
     return answers
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tierwise._util.types import WeightsAre
     from tierwise.data.battles import DrawnAs, Position
     from tierwise.data.tables import DataSource
-    from tierwise.files.battles import Spellings
+    from tierwise.files.spellings import Spellings
 
 
 def read_battles(

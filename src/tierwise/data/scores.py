@@ -551,7 +551,7 @@ def _wide_scores(
             found = _restricted(found, [str(one) for one in items])
     else:
         found = grid.with_items_in_columns(_item_columns(grid, items), numbers)
-    found = with_tasks(join(found), better, tasks, lower)
+    found = join(with_tasks(found, better, tasks, lower))
     return averaged(found) if repeats == "mean" else found
 
 

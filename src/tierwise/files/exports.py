@@ -490,8 +490,16 @@ def _is_number(cell: str) -> bool:
 
 def _delimiter(head: str) -> str:
     """Return what parts cells: that which makes most of them in the first line with several."""
-    for line in head.splitlines()[:10]:
-        counts = {mark: len(next(csv.reader([line], delimiter=mark), [])) for mark in DELIMITERS}
+    every = [
+        {mark: len(next(csv.reader([line], delimiter=mark), [])) for mark in DELIMITERS}
+        for line in head.splitlines()[:10]
+        if line.strip()
+    ]
+    in_header = [mark for mark in DELIMITERS if every and every[0][mark] > 1]
+    # Commas in the cells of a second column make more of them, but not in the header.
+    if len(in_header) == 1 and len({counts[in_header[0]] for counts in every}) == 1 < len(every):
+        return in_header[0]
+    for counts in every:
         best = max(counts, key=counts.__getitem__)
         if counts[best] > 2 or (counts[best] > 1 and "\n" not in head.strip()):
             return best
