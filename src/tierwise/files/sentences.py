@@ -2,11 +2,12 @@
 
 What stands before "first", between two "then" and after a number is an item, whatever commas it
 holds. But "then Yang, Andrew" may be one item or two: it is one where that name stands before
-"first", or in quotes; elsewhere it is for people to say.
+"first", at different places, or in quotes; elsewhere it is for people to say.
 """
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 
 from tierwise.errors import InputError, quoted
 
@@ -17,6 +18,8 @@ _FIRST_THEN = re.compile(
 _THEN = re.compile(r"\s*[,;]?\s*(?:\band\s+)?\bthen\s+", re.IGNORECASE)
 _NUMBER = re.compile(r"(?:^|[\s,;])\s*(\d{1,3})[.)]\s+")
 _IN_QUOTES = re.compile(r"[\"“„']([^\"“”„]+)[\"”“']")
+# In so many different lists it is hardly an accident that two follow each other everywhere.
+_LISTS_OF_A_CUT_NAME = 3
 _SEVERAL = re.compile(r"[,;&/]|\band\b|\bor\b", re.IGNORECASE)
 
 
@@ -56,10 +59,10 @@ def sentence() -> InputError:
 
 
 def cut_at_commas(lists: Iterable[Sequence[str]]) -> str:
-    """Return how the first name would be written if lists are of names that hold a comma each.
+    """Return a name that may have been cut at its comma into two neighbours; else nothing.
 
-    Then two and two follow each other in all lists, whatever the order. Nothing if they do not, or
-    if all lists are the same.
+    These then follow each other in every list, wherever they stand; or, if every name holds a
+    comma, two by two.
 
     Examples
     --------
@@ -69,16 +72,28 @@ def cut_at_commas(lists: Iterable[Sequence[str]]) -> str:
     ''
     """
     different = {tuple(one) for one in lists}
-    whole = any("," in name for one in different for name in one)
-    if whole or len(different) < 2 or any(len(one) % 2 or len(one) < 4 for one in different):
+    if len(different) < 2 or any("," in name for one in different for name in one):
         return ""
-    pairs = {frozenset(zip(one[::2], one[1::2], strict=True)) for one in different}
-    return ", ".join(min(min(pairs))) if len(pairs) == 1 else ""
+    together = set.intersection(*({*pairwise(one)} for one in different))
+    for first, second in sorted(together):
+        moves = len({one.index(first) for one in different}) > 1
+        if moves and len(different) >= _LISTS_OF_A_CUT_NAME:
+            return f"{first}, {second}"
+    if all(len(one) % 2 == 0 and len(one) > 2 for one in different):
+        halves = {frozenset(zip(one[::2], one[1::2], strict=True)) for one in different}
+        if len(halves) == 1:
+            return ", ".join(min(halves.pop()))
+    return ""
 
 
 def reader_of(texts: Sequence[str]) -> Callable[[str, str], list[str | list[str]]]:
     """Return what reads a sentence, given where it stands, by the names that all of them hold."""
-    firsts = {_plain(parts[0]) for parts in map(_parts, texts) if parts}
+    places: dict[str, set[int]] = {}
+    for parts in map(_parts, texts):
+        for place, part in enumerate(parts):
+            places.setdefault(_plain(part), set()).add(place)
+    # What stands first, or the same now here, now there, is one item.
+    known = {name for name, where in places.items() if 0 in where or len(where) > 1}
 
     def read(text: str, where: str) -> list[str | list[str]]:
         parts = _parts(text)
@@ -86,7 +101,7 @@ def reader_of(texts: Sequence[str]) -> Callable[[str, str], list[str | list[str]
         answer: list[str | list[str]] = []
         for place, part in enumerate(parts):
             name = _plain(part)
-            whole = numbered or name in firsts or _IN_QUOTES.fullmatch(part)
+            whole = numbered or name in known or _IN_QUOTES.fullmatch(part)
             joins = re.search(r"\band\b|&", name) if place == 0 else _SEVERAL.search(name)
             if joins and (place == 0 or not whole) and not _IN_QUOTES.fullmatch(part):
                 raise InputError(
