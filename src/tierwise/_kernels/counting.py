@@ -104,19 +104,6 @@ def part_distances(
 
 
 @compiled
-def add_block_pair_counts_by_block(
-    blocks: npt.NDArray[np.int32], weights: _Floats, counts: _Floats
-) -> None:
-    """Add to ``counts[i, a, b]`` the weight of answers with a in block i and b in a later one."""
-    n_items = blocks.shape[1]
-    for row in range(blocks.shape[0]):
-        for first in range(n_items):
-            for second in range(n_items):
-                later = blocks[row, first] < blocks[row, second]
-                counts[blocks[row, first], first, second] += weights[row] * later
-
-
-@compiled
 def add_answer_places(
     places: NDArray[np.int32], weights: Numbers, answers: NDArray[np.int64], counts: Numbers
 ) -> None:

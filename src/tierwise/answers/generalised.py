@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._kernels.consensus import totals_by_label
-from tierwise._kernels.counting import add_block_pair_counts_by_block
+from tierwise._kernels.counting import add_block_pair_counts
 from tierwise.answers.base import log_numbers_of_groups
 from tierwise.answers.curves import CurveOfLines, CurveOfParts
 from tierwise.data.counts import Counts, WeakOrderCounts, block_counts, blocks_are_known
@@ -197,13 +197,15 @@ def answers_of_rankings(data: Rankings, partition: PartitionFunction) -> General
     n_items, n_parts = len(data.items), partition.n_parts
     first = first_places(data.patterns)
     weights = data.pattern_weights.astype(np.float64)
-    blocks = np.ascontiguousarray(partition.distance.block_of_place(partition.sizes)[first])
-    pairs = np.zeros((n_parts + 1, n_items, n_items))
-    add_block_pair_counts_by_block(blocks, weights, pairs)
+    blocks = partition.distance.block_of_place(partition.sizes)[first]
+    pairs = np.zeros((n_parts, n_items, n_items))
+    for part in range(n_parts):
+        # An earlier block than that of the part is as good as unknown, and later ones are alike.
+        add_block_pair_counts(np.sign(blocks - part), weights, pairs[part])
     n_listing = np.full(n_parts, float(data.n_rankings))
     if isinstance(partition, StrictPlaceParts):
         n_listing = weights @ _listed(first)[:, :n_parts]
-    return AnswersByPlace(partition, pairs[:n_parts], n_listing, data.n_rankings, log_completions)
+    return AnswersByPlace(partition, pairs, n_listing, data.n_rankings, log_completions)
 
 
 def answers_of_counts(data: Counts, partition: PartitionFunction) -> GeneralisedAnswers:
