@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_part
+from tierwise._kernels.compiling import compiled, compiled_part, inlined
 from tierwise._kernels.inversions_lines import (
     FIXED,
     MAXIMISED,
@@ -172,17 +172,11 @@ def fill_curves_of_sets(objective: LineObjective, sizes: _Integers, meeting: _Fl
     return curves
 
 
-@compiled_part
-def fill_terms(  # noqa: PLR0912 - the innermost loops of everything here
-    problem: SubsetProblem, whole: int, subsets: _Integers, terms: _Floats, curve: _Floats
+@inlined
+def _list_choices(
+    problem: SubsetProblem, whole: int, factor: float, subsets: _Integers, terms: _Floats
 ) -> int:
-    """For each choice of a best tier from a set: the tier and what it adds. Returns their number.
-
-    Entry ``t`` of ``subsets`` is the choice, and the last entry less ``t`` what remains.
-    """
-    above, objective = problem.above, problem.objective
-    fixed = objective.kind == FIXED
-    factor = objective.grid.thetas[0] if fixed else 1.0
+    """Write all choices from a set, and what they pay to all of it; return their number."""
     subsets[0], terms[0] = 0, 0.0
     count = 1
     for item in range(problem.n_items):
@@ -191,12 +185,27 @@ def fill_terms(  # noqa: PLR0912 - the innermost loops of everything here
         paid = 0.0
         for other in range(problem.n_items):
             if (whole >> other) & 1:
-                paid += above[other, item]
+                paid += problem.above[other, item]
         paid *= factor
         for place in range(count):
             subsets[count + place] = subsets[place] | (1 << item)
             terms[count + place] = terms[place] + paid
         count *= 2
+    return count
+
+
+@compiled_part
+def fill_terms(
+    problem: SubsetProblem, whole: int, subsets: _Integers, terms: _Floats, curve: _Floats
+) -> int:
+    """For each choice of a best tier from a set: the tier and what it adds. Returns their number.
+
+    Entry ``t`` of ``subsets`` is the choice, and the last entry less ``t`` what remains.
+    """
+    objective = problem.objective
+    fixed = objective.kind == FIXED
+    factor = objective.grid.thetas[0] if fixed else 1.0
+    count = _list_choices(problem, whole, factor, subsets, terms)
     inner, tier_values = problem.inner, problem.tier_values
     if fixed:
         for place in range(1, count):

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_part
+from tierwise._kernels.compiling import compiled, compiled_part, inlined
 from tierwise._kernels.theta import ACCEPTED, SLICE_WIDTH, PriorTable, log_prior, next_point
 
 _Floats = npt.NDArray[np.float64]
@@ -494,6 +494,24 @@ def _count_dealt(ties: Ties, tier: int, n_tiers: int, kind: int) -> None:
         _close_slot(ties, tier + 1, n_tiers)
 
 
+@inlined
+def _orders_of_blocks(n_tiers: int, ties: Ties, room: _Floats) -> float:
+    """Return the log number of orders of what tiers hold of tied blocks.
+
+    Written is how often blocks hold so many items as a whole, less how often tiers hold so many of
+    them.
+    """
+    apart, orders = room[_HELD], 0.0
+    apart[:] = 0.0
+    for block in range(len(ties.weights)):
+        apart[ties.offsets[block + 1] - ties.offsets[block]] += ties.weights[block]
+        for slot in range(n_tiers):
+            held = ties.held[slot, block]
+            apart[held] -= ties.weights[block]
+            orders += ties.weights[block] * room[_ORDERS, held]
+    return orders
+
+
 @compiled_part
 def _draw_theta(
     above: _Floats,
@@ -518,15 +536,7 @@ def _draw_theta(
     n_tiers = labels.max() + 1
     for tier in range(n_tiers):
         orders += room[_ORDERS, int(room[_SIZES, tier])]
-    # How often blocks hold so many items as a whole, less how often tiers hold so many of them.
-    apart, orders_of_blocks = room[_HELD], 0.0
-    apart[: n_items + 1] = 0.0
-    for block in range(len(ties.weights)):
-        apart[ties.offsets[block + 1] - ties.offsets[block]] += ties.weights[block]
-        for slot in range(n_tiers):
-            held = ties.held[slot, block]
-            apart[held] -= ties.weights[block]
-            orders_of_blocks += ties.weights[block] * room[_ORDERS, held]
+    orders_of_blocks = _orders_of_blocks(n_tiers, ties, room)
     here = np.log(theta)
     low = here - SLICE_WIDTH * rng.random()
     high = low + SLICE_WIDTH
@@ -542,7 +552,7 @@ def _draw_theta(
             if len(ties.weights) > 0:
                 log_likelihood += orders_of_blocks
                 for size in range(2, n_items + 1):
-                    log_likelihood += apart[size] * room[_FACTORIALS, size]
+                    log_likelihood += room[_HELD, size] * room[_FACTORIALS, size]
             value += log_likelihood
         stage, at, height, low, high = next_point(stage, here, at, value, height, low, high, rng)
     return float(np.exp(at)), inversions, log_likelihood

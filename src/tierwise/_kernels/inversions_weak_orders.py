@@ -12,7 +12,7 @@ letters are left.
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_part
+from tierwise._kernels.compiling import compiled, compiled_part, inlined
 from tierwise._kernels.inversions_lines import FactorialGrid, integrate_line
 from tierwise._kernels.theta import PriorTable
 
@@ -123,6 +123,46 @@ def block_histograms(
     return of_tier, of_tail
 
 
+@inlined
+def _times_of_blocks(
+    offsets: _Integers,
+    members: _Integers,
+    weights: _Floats,
+    labels: _Integers,
+    log_factorials: _Floats,
+    held: _Integers,
+    times: _Floats,
+) -> float:
+    """Add how often tied blocks hold so many items, less how often tiers hold so many of them.
+
+    Returned is the log number of orders of what tiers hold of blocks.
+    """
+    constant = 0.0
+    for block in range(weights.shape[0]):
+        times[offsets[block + 1] - offsets[block]] += weights[block]
+        held[:] = 0
+        for place in range(offsets[block], offsets[block + 1]):
+            held[labels[members[place]]] += 1
+        for place in range(offsets[block], offsets[block + 1]):
+            # Each tier once: it is empty when it is met again.
+            tier = labels[members[place]]
+            times[held[tier]] -= weights[block]
+            constant += weights[block] * log_factorials[held[tier]]
+            held[tier] = 0
+    return constant
+
+
+@inlined
+def _write_curve(table: npt.NDArray[np.float64], times: _Floats, curve: _Floats) -> None:
+    """Write the sum of curves of factorials, each as often as it is wanted."""
+    curve[:] = 0.0
+    for size in range(2, times.shape[0]):
+        if times[size] != 0.0:
+            for node in range(curve.shape[0]):
+                for order in range(curve.shape[1]):
+                    curve[node, order] += times[size] * table[size, node, order]
+
+
 @compiled
 def integrate_one_theta(
     grid: FactorialGrid,
@@ -159,25 +199,26 @@ def integrate_one_theta(
         for tier in range(n_items):
             times[sizes[tier]] += n_rankings
             constant -= n_rankings * log_factorials[sizes[tier]]
-        for block in range(weights.shape[0]):
-            times[offsets[block + 1] - offsets[block]] += weights[block]
-            sizes[:] = 0
-            for place in range(offsets[block], offsets[block + 1]):
-                sizes[labels[row, members[place]]] += 1
-            for place in range(offsets[block], offsets[block + 1]):
-                # Each tier once: it is empty when it is met again.
-                tier = labels[row, members[place]]
-                times[sizes[tier]] -= weights[block]
-                constant += weights[block] * log_factorials[sizes[tier]]
-                sizes[tier] = 0
-        curve[:] = 0.0
-        for size in range(2, n_items + 1):
-            if times[size] != 0.0:
-                for node in range(curve.shape[0]):
-                    for order in range(curve.shape[1]):
-                        curve[node, order] += times[size] * table[size, node, order]
+        constant += _times_of_blocks(
+            offsets, members, weights, labels[row], log_factorials, sizes, times
+        )
+        _write_curve(table, times, curve)
         totals[row] = total
         logs[row] = constant + integrate_line(grid, prior, curve, total)
+
+
+@inlined
+def _write_by_block(first: npt.NDArray[np.int32], starts: _Integers, order: _Integers) -> None:
+    """Write items by block: a block's first place is where its items begin."""
+    n_items = first.shape[0]
+    starts[:] = 0
+    for item in range(n_items):
+        starts[first[item] + 1] += 1
+    for place in range(n_items):
+        starts[place + 1] += starts[place]
+    for item in range(n_items - 1, -1, -1):
+        starts[first[item] + 1] -= 1
+        order[starts[first[item] + 1]] = item
 
 
 @compiled
@@ -201,15 +242,7 @@ def log_weights_of_weak_orders(
     here = np.zeros(n_lines + 1, np.int64)
     seen = np.zeros(n_lines + 1, np.int64)
     for row in range(n_rows):
-        starts[:] = 0
-        for item in range(n_items):
-            starts[first[row, item] + 1] += 1
-        for place in range(n_items):
-            starts[place + 1] += starts[place]
-        # Items by block: a block's first place is where its items begin.
-        for item in range(n_items - 1, -1, -1):
-            starts[first[row, item] + 1] -= 1
-            order[starts[first[row, item] + 1]] = item
+        _write_by_block(first[row], starts, order)
         seen[:] = 0
         value = 0.0
         begin = 0

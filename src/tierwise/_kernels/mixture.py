@@ -376,8 +376,38 @@ def _draw_group(
     return total
 
 
+@inlined
+def _write_down(
+    record: Record,
+    number: int,
+    groups: Groups,
+    order: _Integers,
+    log_likelihood: float,
+    common: _Floats,
+    probabilities: _Floats,
+) -> bool:
+    """Write down where a sweep begins; return whether groups are those of the pivot in order."""
+    n_answers, n_groups = probabilities.shape
+    record.log_likelihood[number] = log_likelihood
+    matched = True
+    for other in range(n_groups):
+        matched = matched and np.argmax(common[other]) == order[other]
+    for group in range(n_groups):
+        record.shares[number, group] = groups.shares[group]
+        record.thetas[number, group] = groups.thetas[group]
+        record.orders[number, group] = order[group] if matched else -1
+        for item in range(groups.labels.shape[1]):
+            record.labels[number, group, item] = groups.labels[group, item]
+        for other in range(n_groups):
+            record.common[number, other, group] = common[other, group]
+    for answer in range(n_answers if matched else 0):
+        for other in range(n_groups):
+            record.memberships[answer, other] += probabilities[answer, order[other]]
+    return matched
+
+
 @compiled
-def run_sweeps(  # noqa: PLR0912 - one pass, without calls that copy
+def run_sweeps(
     tables: tuple[AnswerBits, ...],
     points: tuple[ThetaPoints, ...],
     table_of_group: _Integers,
@@ -446,20 +476,9 @@ def run_sweeps(  # noqa: PLR0912 - one pass, without calls that copy
         )
         matched = True
         if number >= 0:
-            record.log_likelihood[number] = log_likelihood
-            for other in range(n_groups):
-                matched = matched and np.argmax(common[other]) == order[other]
-            for group in range(n_groups):
-                record.shares[number, group] = groups.shares[group]
-                record.thetas[number, group] = groups.thetas[group]
-                record.orders[number, group] = order[group] if matched else -1
-                for item in range(groups.labels.shape[1]):
-                    record.labels[number, group, item] = groups.labels[group, item]
-                for other in range(n_groups):
-                    record.common[number, other, group] = common[other, group]
-            for answer in range(n_answers if matched else 0):
-                for other in range(n_groups):
-                    record.memberships[answer, other] += probabilities[answer, order[other]]
+            matched = _write_down(
+                record, number, groups, order, log_likelihood, common, probabilities
+            )
         # Independent gammas over their sum have a Dirichlet distribution.
         for group in range(n_groups):
             gammas[group] = rng.standard_gamma(concentration + numbers[group])
