@@ -20,7 +20,7 @@ _GREY = (190, 190, 190)
 _MOST_ITEMS = 40
 _MOST_ROWS = 12
 
-_BOX = "font-family:system-ui,sans-serif;max-width:56em"
+_BOX = "font-family:system-ui,sans-serif;max-width:56em;overflow-x:auto"
 _ROW = "display:flex;gap:4px;margin:3px 0"
 _HEAD = "flex:none;min-width:1.6em;padding:2px 6px;border-radius:4px;text-align:center"
 _CHIP = "display:inline-block;padding:2px 8px;margin:0 4px 3px 0;border:1px solid #8888;"
