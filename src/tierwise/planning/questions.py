@@ -200,6 +200,9 @@ def next_questions(
     Questions of a batch are chosen one after the other, each as if those before had been answered,
     so that a batch does not ask the same thing twice in other words.
 
+    Asking about the closest strengths is not the same: close items win about half of their
+    comparisons, tied or not, and such votes alone do not show that there are tiers.
+
     Parameters
     ----------
     data
