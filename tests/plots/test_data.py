@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from matplotlib.colors import same_color
 
 import tierwise as tw
 from tierwise import InputError, Preferences, Rankings, Tiers, describe, plots
@@ -32,6 +33,16 @@ def test_boxes_hold_the_middle_half():
     ends = np.concatenate([line for line in lines if len(line) == 2])
     assert ends.min() == 1
     assert ends.max() == 3
+
+
+def test_boxes_without_width_are_seen_on_the_page():
+    rankings = Rankings.from_orderings([["a", "b", "c"]] * 9 + [["c", "b", "a"]])
+    ax = plots.rank_boxes(rankings)
+    assert box_of(ax, 1) == (2, 2)
+    medians = [line for line in ax.lines if line.get_linewidth() == 1.6]
+    assert [same_color(line.get_color(), ax.patches[0].get_edgecolor()) for line in medians] == [
+        True
+    ] * 3
 
 
 def test_boxes_of_repeated_and_of_weighted_answers_are_the_same(goals):

@@ -234,9 +234,13 @@ def _draw_boxes(
             "markersize": 4,
         },
     )
-    for box, median, colour in zip(drawn["boxes"], drawn["medians"], colours, strict=True):
+    parts = zip(drawn["boxes"], drawn["medians"], colours, summaries, strict=True)
+    for box, median, colour, summary in parts:
         box.set_facecolor(colour)
-        median.set(color=style.readable_on(colour), linewidth=1.6)
+        # A box without width is drawn on the page, whatever its colour.
+        is_line = summary["q1"] == summary["q3"]
+        line = box.get_edgecolor() if is_line else style.readable_on(colour)
+        median.set(color=line, linewidth=1.6)
 
 
 def _box_summary(ranks: NDArray[np.float64], weights: NDArray[Any]) -> dict[str, Any]:
