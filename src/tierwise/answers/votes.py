@@ -15,8 +15,13 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from tierwise._kernels.augmentation import reinsert_items
-from tierwise._kernels.counting import add_block_pair_counts, add_place_counts
-from tierwise._kernels.votes import tabulate_mistakes, votes_against, weigh_orderings
+from tierwise._kernels.counting import (
+    add_block_pair_counts,
+    add_place_counts,
+    tabulate_mistakes,
+    votes_against,
+    weigh_orderings,
+)
 from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums
 from tierwise.answers.drawn import DrawnCompletions
 from tierwise.answers.partial import PartialOrders
