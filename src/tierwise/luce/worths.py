@@ -94,7 +94,7 @@ class Worths:
     @cached_property
     def _root(self) -> Floats:
         """Upper triangular root of the precision with 1 in the direction of the common scale."""
-        return lower_root(self.precision + _scale_block(self.precision, self.n_tiers)).T
+        return lower_root(_with_scale(self.precision, self.n_tiers)[0]).T
 
     @cached_property
     def joint_covariance(self) -> Floats:
@@ -116,7 +116,7 @@ class Worths:
     @cached_property
     def log_determinant(self) -> float:
         """Log of the product of the eigenvalues of the precision, without that of the scale, 0."""
-        scale = float(np.trace(_scale_block(self.precision, self.n_tiers)))
+        scale = _with_scale(self.precision, self.n_tiers)[1]
         return 2.0 * float(np.log(np.diag(self._root)).sum()) - log(scale)
 
     @cached_property
@@ -201,12 +201,13 @@ def lower_root(matrix: Floats) -> Floats:
         return np.asarray((upper * np.sign(np.diag(upper))[:, None]).T, dtype=np.float64)
 
 
-def _scale_block(precision: Floats, n_tiers: int) -> Floats:
-    """Return a matrix of one number for worths that makes a precision without a scale regular."""
+def _with_scale(precision: Floats, n_tiers: int) -> tuple[Floats, float]:
+    """Make a precision without a scale regular; return it and its eigenvalue in that direction."""
     trace = float(np.trace(precision[:n_tiers, :n_tiers]))
-    block = np.zeros(precision.shape)
-    block[:n_tiers, :n_tiers] = (trace if trace > 1e-300 else 1.0) / n_tiers**2
-    return block
+    scale = (trace if trace > 1e-300 else 1.0) / n_tiers
+    regular = precision.copy()
+    regular[:n_tiers, :n_tiers] += scale / n_tiers
+    return regular, scale
 
 
 def decreasing(logs: Floats) -> Floats:
@@ -282,7 +283,7 @@ def best_worths(
     meetings = races.meetings.of_tiers(labels, n_tiers)
     value, gradient, precision, likelihood = _log_density(races, labels, meetings, point, shape)
     for _ in range(_MOST_ROUNDS):
-        root = lower_root(precision + _scale_block(precision, n_tiers))
+        root = lower_root(_with_scale(precision, n_tiers)[0])
         step = cho_solve((root, True), gradient, check_finite=False)
         gain = float(gradient @ step)
         if gain < _LEAST_GAIN:
@@ -315,10 +316,11 @@ def _log_density(
     weight = shape * n_tiers
     value = likelihood + log_prior_constant(n_tiers, shape)
     value -= weight * (log(total) + float(logs.max()))
-    gradient, precision = slopes.copy(), -hessian
+    gradient, precision = slopes.copy(), np.negative(hessian)
     gradient[:n_tiers] -= weight * shares
     gradient[:n_tiers] += shape  # log worths sum to 0: this does nothing but centre the gradient
-    precision[:n_tiers, :n_tiers] += weight * (np.diag(shares) - np.outer(shares, shares))
+    precision[:n_tiers, :n_tiers] -= np.outer(weight * shares, shares)
+    precision[np.arange(n_tiers), np.arange(n_tiers)] += weight * shares
     if len(effects):
         density, slope, bend = log_prior_of_effects(races.meetings.effects, effects)
         value += float(density)
