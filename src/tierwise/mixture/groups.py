@@ -374,8 +374,10 @@ def pack_bits(cells: NDArray[np.bool_]) -> NDArray[np.uint64]:
     >>> pack_bits(np.array([[True, True, False], [False, False, True]])).tolist()
     [[3], [4]]
     """
-    padded = np.pad(np.ascontiguousarray(cells), ((0, 0), (0, -cells.shape[1] % 64)))
-    return np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64)
+    packed = np.packbits(cells, axis=1, bitorder="little")
+    words = np.zeros((len(cells), -(-cells.shape[1] // 64)), dtype="<u8")
+    words.view(np.uint8)[:, : packed.shape[1]] = packed
+    return words.astype(np.uint64, copy=False)
 
 
 class PackedAnswers:
@@ -398,16 +400,17 @@ class PackedAnswers:
 
     def __init__(self, places: Places, sizes: Sizes, distance: Distance) -> None:
         self._rule = distance.rule(sizes)
-        self._first, self._second = np.triu_indices(sum(sizes), k=1)
+        first, second = np.triu_indices(sum(sizes), k=1)
+        self._ones, self._others = np.array([[first, second], [second, first]])
         self._packed = self._pack(distance.block_of_place(sizes)[places], np.less)
 
     def _pack(self, labels: NDArray[np.integer], compare: np.ufunc) -> NDArray[np.uint64]:
         """Return, for each row, the pairs whose first item compares so, and whose second does."""
         # At most eleven items: narrow numbers take little room.
         narrow = labels.astype(np.int8)
-        first, second = narrow[:, self._first], narrow[:, self._second]
-        pairs = compare(first, second), compare(second, first)
-        return np.concatenate([pack_bits(cells) for cells in pairs], axis=1)
+        pairs = compare(narrow[:, self._ones], narrow[:, self._others])
+        # All pairs of a row fit a word.
+        return pack_bits(pairs.reshape(-1, pairs.shape[-1])).reshape(-1, 2)
 
     def distances(self, labels: NDArray[np.int64]) -> NDArray[np.float64]:
         """Distance of each answer from tiers, counted from 0."""
