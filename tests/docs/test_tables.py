@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import typer
+from studies.power import HEADER, cells_of, model_of
 
 import tierwise as tw
 from tierwise import plots
@@ -13,7 +14,7 @@ from tierwise.cli.main import app
 
 ROOT = Path(__file__).resolve().parents[2]
 TASKS = (ROOT / "docs" / "howto" / "index.md").read_text(encoding="utf-8")
-SIMULATED = json.loads((ROOT / "studies" / "results" / "false-tiers.json").read_text("utf-8"))
+PLANNED = json.loads((ROOT / "studies" / "results" / "power.json").read_text("utf-8"))
 METHODS = {"to_dict": tw.Fit, "to_frame": tw.Leaderboard}
 
 
@@ -23,20 +24,15 @@ def rows_of(page, n_columns):
     return [row for row in cells if len(row) == n_columns and not row[0].startswith(("-", "how"))]
 
 
-def test_questions_say_how_many_rankings_simulations_needed():
+def test_questions_say_how_many_rankings_plans_need():
     page = (ROOT / "docs" / "questions.md").read_text(encoding="utf-8")
-    rows = rows_of(page, 6)[1:]
-    assert len(rows) == 12
-    for items, theta, ahead, *shares in rows:
-        numbers = [int(number) for number in re.findall(r"\d+", items)]
-        n_items, sizes = numbers[0], tuple(numbers[1:])
-        for n_rankings, share in zip((20, 100, 1000), shares, strict=True):
-            found = SIMULATED["results"][f"{n_items} items, {n_rankings} rankings, tiers {theta}"]
-            assert share == f"{found['ordered rightly'][1]:.0%}"
-            assert found["ordered wrongly"][1] < 0.01
-        tiers = tw.Tiers.from_sizes(sizes, range(n_items))
-        model = tw.ClusteredMallows(tiers, float(theta), distance="inversions")
-        assert ahead == f"{model.pair_probabilities()[0, 1]:.0%}"
+    header, *rows = rows_of(page, 7)
+    assert header == HEADER
+    assert rows == [cells_of(row) for row in PLANNED["results"]["rows"]]
+    for row in PLANNED["results"]["rows"]:
+        model = model_of(tuple(row["sizes"]), row["theta"])
+        assert row["ahead"] == pytest.approx(model.pair_probabilities()[0, 1])
+        assert max(row["wrong"]) < 0.05
 
 
 @pytest.mark.parametrize("row", rows_of(TASKS, 4), ids=lambda row: row[0])
