@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from tierwise._util.checks import check_number, spawn_seeds
+from tierwise._util.checks import check_choice, check_number, spawn_seeds
 from tierwise.checking.check import check_fit
 from tierwise.comparing.friedman import friedman_test
 from tierwise.comparing.mean_ranks import mean_ranks
@@ -21,6 +21,7 @@ from tierwise.data.scores import (
     score_table_of,
 )
 from tierwise.errors import InputError, counted, use
+from tierwise.files.options import Better
 from tierwise.files.screening import are_strict_rankings
 from tierwise.files.source import errors_name
 from tierwise.leaderboards.leaderboard import leaderboard
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from tierwise.data.tables import DataSource
     from tierwise.files.cells import Decimal
     from tierwise.files.missing import Missing
-    from tierwise.files.options import Better
     from tierwise.files.spellings import Spellings
 
 
@@ -123,6 +123,7 @@ def compare(
     """
     if not 0.0 < check_number("alpha", alpha) < 1.0:
         raise InputError(f"must be between 0 and 1; got {alpha}", argument="alpha")
+    check_choice("better", better, (*get_args(Better), None))
     check_number("rope", rope, least=0.0)
     check_number("tolerance", tolerance, least=0.0)
     name, opened = open_scores(source, format, encoding, sheet)
