@@ -3,8 +3,9 @@
 ``python -m benchmarks.shapes`` prints a table: wall time, time of the cores and peak memory of the
 commands that people type, each in a process of its own, with a limit. ``--only ballots`` runs the
 shapes with this in their name, ``--growth`` doubles items and answers (battles: ten times as many),
-``--seconds`` sets the limit. ``--json benchmarks/shapes.json`` keeps the figures, in the place of
-those of the same shapes, and ``--page docs/benchmarks-shapes.md`` makes the page of what is kept.
+``--seconds`` sets the limit, and ``--first-use`` runs commands with nothing compiled. ``--json
+benchmarks/shapes.json`` keeps the figures, in the place of those of the same shapes, and ``--page
+docs/benchmarks-shapes.md`` makes the page of what is kept.
 """
 
 import argparse
@@ -426,6 +427,35 @@ def run_here(words: list[str]) -> Figures:
     return Figures(seconds, core_seconds, peak, said[-300:], effective, settled)
 
 
+FIRST_USES: dict[str, tuple[str, Write]] = {
+    "demo": ("demo", _ballots(8)),
+    "fit": (f"fit FILE {_BELOW}", _ballots(8)),
+    "leaderboard": ("leaderboard FILE", _battles),
+}
+"""Commands of a first use, and what writes their data: 9 items, 1,000 ballots or battles."""
+
+
+def measure_first_use(command: str, write: Write) -> Figures:
+    """Run a command in a process of its own with nothing compiled."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "data.csv"
+        write(path, 9, 1000, np.random.default_rng(_SEED))
+        words = [str(path) if word == "FILE" else word for word in command.split()]
+        before, start = resource.getrusage(resource.RUSAGE_CHILDREN), perf_counter()
+        done = subprocess.run(
+            [sys.executable, "-m", "tierwise", *words],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "NUMBA_CACHE_DIR": folder},
+            check=False,
+        )
+        seconds = perf_counter() - start
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cores = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    said = done.stderr.strip().splitlines()[-1][:200] if done.returncode else ""
+    return Figures(seconds, cores, after.ru_maxrss / 1024, said)
+
+
 def _remembered_diagnostics() -> list[Any]:
     """Return a list that is filled with what is found about chains from now on."""
     from tierwise.posterior.result import Posterior
@@ -456,6 +486,11 @@ less than 20 seconds, and include the start of Python elsewhere. *Cores* is the 
 worked for it. That is what to compare: other programs made the wall time longer. *Effective draws*
 are independent draws that those of the chains are worth, for what they say least about: the number
 of tiers, theta, or whether two items are tied.
+
+Four shapes take longer than is wanted. Leaderboards of scores spend about half of their time on
+chains and half on the comparison of models. Under inversions, answers with gaps are fitted for each
+of the 128 sizes of eight items. Groups of ballots did not end within a minute of the cores when
+they were last tried, and have no figures. A first use spends nearly all of its time on compiling.
 
 """
 
@@ -491,7 +526,23 @@ def page_of(kept: dict[str, Any]) -> str:
             grown.append(f"| {' | '.join([shape.name, *cells])} |")
     if grown[-1].startswith("|--"):
         grown = []
-    return PAGE + "\n".join(lines + grown) + "\n"
+    first = [
+        "",
+        "## A first use",
+        "",
+        "With nothing compiled, as after an installation; 10 s are wanted of each.",
+        "",
+        "| command | wall | cores | measured |",
+        "|---|--:|--:|---|",
+    ]
+    for name in FIRST_USES:
+        found = kept.get(_key(name, "first use"))
+        if found is not None:
+            wall = f"{found['seconds']:.1f} s"
+            first.append(f"| tierwise {name} | {wall} | {_time(found)} | {found['date']} |")
+    if first[-1].startswith("|--"):
+        first = []
+    return PAGE + "\n".join(lines + grown + first) + "\n"
 
 
 def _time(found: dict[str, Any]) -> str:
@@ -517,6 +568,15 @@ def _line(shape: Shape, found: dict[str, Any]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
+def _kept(found: Figures) -> dict[str, Any]:
+    """Return figures as they are kept: as JSON can hold them, with the date."""
+    figures = {
+        name: None if isinstance(value, float) and not np.isfinite(value) else value
+        for name, value in asdict(found).items()
+    }
+    return {**figures, "date": f"{datetime.now(UTC):%Y-%m-%d}"}
+
+
 def main() -> None:
     """Measure the shapes and print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -525,6 +585,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=120.0, help="limit of each")
     parser.add_argument("--json", type=Path, help="the file in which the figures are kept")
     parser.add_argument("--page", type=Path, help="write this page of what is kept, and no more")
+    parser.add_argument("--first-use", action="store_true", help="run with nothing compiled")
     parser.add_argument("--run", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.run:
@@ -537,19 +598,20 @@ def main() -> None:
     kept: dict[str, Any] = {}
     if options.json and options.json.exists():
         kept = json.loads(options.json.read_text(encoding="utf-8"))
+    if options.first_use:
+        for name, (command, write) in FIRST_USES.items():
+            found = measure_first_use(command, write)
+            kept[_key(name, "first use")] = _kept(found)
+            print(f"| {name} | {found.seconds:.1f} s | {found.core_seconds:.1f} s | {found.said} |")
+        if options.json:
+            options.json.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
+        return
     print("| shape | wanted | wall | cores | memory | said |\n|---|--:|--:|--:|--:|---|")
     for shape in SHAPES:
         if options.only not in shape.name:
             continue
         found = measure(shape, options.growth, options.seconds)
-        figures = {
-            name: None if isinstance(value, float) and not np.isfinite(value) else value
-            for name, value in asdict(found).items()
-        }
-        kept[_key(shape.name, options.growth)] = {
-            **figures,
-            "date": f"{datetime.now(UTC):%Y-%m-%d}",
-        }
+        kept[_key(shape.name, options.growth)] = _kept(found)
         name = shape.name
         if options.growth:
             n_items, n_answers = shape.sizes(options.growth)

@@ -32,3 +32,9 @@ def test_growth_stands_beside_what_it_grew_from():
     first = SHAPES[0]
     kept = {first.name: figures(), f"{first.name} [items]": figures(core_seconds=5.0)}
     assert f"| {first.name} | 2.0 s | 5.0 s |  |" in page_of(kept)
+
+
+def test_first_uses_have_a_section_once_they_are_measured():
+    assert "## A first use" not in page_of({})
+    page = page_of({"demo [first use]": figures(seconds=9.0)})
+    assert "| tierwise demo | 9.0 s | 2.0 s | 2026-11-17 |" in page

@@ -141,7 +141,9 @@ def test_claims_that_are_ruled_out_get_no_forecast():
     names = list("abcdef")
     ladder = tw.ClusteredLuce(tw.Tiers([[name] for name in names]), (243, 81, 27, 9, 3, 1))
     choice = tw.choose(ladder.sample(100, rng=1), family="luce", rng=1)
-    data = tw.ClusteredLuce(tw.Tiers([names]), (1.0,)).sample(40, rng=4)
+    # Later answers have the last three items in the contrary order.
+    turned = tw.ClusteredLuce(tw.Tiers([[name] for name in "abcfed"]), (36, 18, 9, 6, 3, 1))
+    data = turned.sample(40, rng=4)
     found = tw.enough(data, choice=choice, futures=3, streams=0, rng=1)
     states = {claim.state for claim in found.claims}
     assert "ruled out" in states

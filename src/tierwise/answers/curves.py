@@ -13,7 +13,7 @@ import numpy as np
 
 from tierwise._kernels.inversions_weak_orders import block_histograms, count_inversions_by_line
 from tierwise.partition.generalised import coefficients_of_lines
-from tierwise.tiers import check_labels, log_factorials
+from tierwise.tiers import log_factorials
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -113,7 +113,6 @@ class CurveOfLines:
         >>> round(curve.derivatives(np.array([1.0])).value, 4)
         -1.5084
         """
-        labels = check_labels(labels, counts.n_items)
         sizes = np.bincount(labels)
         n_tiers, width = len(sizes), counts.largest_block + 1
         totals = count_inversions_by_line(counts.above, labels, n_tiers)[:-1]
