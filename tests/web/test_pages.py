@@ -289,6 +289,7 @@ def test_result_shows_the_tiers_and_gives_everything_away(client, finished):
     found = client.get(f"{here}/files/result.json").json()
     assert found["fit"]["tiers"] == [["order", "prices"], ["say"], ["speech"]]
     assert client.get(f"{here}/files/job.json").status_code == 404
+    assert "There is no page at this address." in client.get("/no/such/page").text
 
 
 def test_report_may_run_its_own_script_only(client, finished):

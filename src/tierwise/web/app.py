@@ -154,6 +154,8 @@ class Pages:
             message = choices.on_page(error)
         elif isinstance(error, HTTPException):
             status, message = HTTPStatus(error.status_code), error.detail
+            if message == HTTPStatus.NOT_FOUND.phrase:  # nothing was said of what is missing
+                message = "There is no page at this address."
         return self._page("message.html", status, message=message)
 
     async def broken(self, _request: Request, _error: Exception) -> Response:
