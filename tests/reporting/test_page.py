@@ -337,7 +337,7 @@ def test_result_is_always_json(tmp_path):
     plain = json.loads(json.dumps(analysis.to_dict(), allow_nan=False))
     assert list(plain) == [
         "description", "search", "fit", "sampled", "check", "groups", "people", "concentration",
-        "neighbours", "provenance",
+        "neighbours", "forecast", "provenance",
     ]  # fmt: skip
 
 

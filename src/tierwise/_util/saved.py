@@ -93,7 +93,9 @@ def file_to_save(path: str | PathLike[str], what: str, items: Sequence[Item]) ->
     """
     wanted = check_path(path)
     if wanted.suffix.lower() != ".npz":
-        raise InputError(f"{what} are saved as .npz, not as {quoted(wanted.name)}")
+        raise InputError(
+            f"{what} are saved as .npz, not as {quoted(wanted.name)}: let the name end in .npz"
+        )
     if not all(isinstance(item, str) or type(item) is int for item in items):
         raise InputError(f"{what} are saved if items are texts or whole numbers: rename them")
     return wanted
