@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 _OF_BATTLES = ({"model_a", "model_b", "winner"}, {"left", "right", "winner"})
 SAMPLE_ROWS = 1000
 _NOT_CHOSEN = "is not among the items given"
-_NO_PLACE = "names no place"
+_NO_PLACE = "does not name a place"
 _EMPTY = "is empty"
 _TEXT = "holds text, not ranks"
 
