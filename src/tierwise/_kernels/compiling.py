@@ -21,8 +21,8 @@ _OPTIONS: dict[str, Any] = {
 }
 
 
-# Loading the compiler takes a second or two; Python takes some tenths of one for so many steps.
-_FEW_STEPS = 500_000
+# Loading the compiler takes a second or two; Python takes a tenth of one for so many steps.
+_FEW_STEPS = 300_000
 
 
 class Kernel(Generic[_Parameters, _Result]):
