@@ -164,7 +164,7 @@ def test_items_that_get_the_same_name_are_one():
     assert joined.places.tolist() == [[0, 1], [0, 1]]
     mean = tw.read_scores(StringIO(NAMES), "higher", rename=rename, repeats="mean")
     assert mean.places.tolist() == [[0, 1], [0, 1], [0, 0]]
-    with pytest.raises(tw.InputError, match="there is no item 'y' to give another name"):
+    with pytest.raises(tw.InputError, match="'y' is not an item, so it cannot be renamed"):
         tw.read_scores(StringIO(NAMES), "higher", rename={"y": "z"})
 
 

@@ -204,3 +204,7 @@ def test_thetas_of_tiers_are_there_if_no_draw_has_two_tiers():
     assert single
     assert all(np.isnan(drawn.thetas).all() for drawn in single)
     assert all(drawn.summary() for drawn in single)
+
+
+def test_the_family_is_always_named(posterior, open_posterior):
+    assert posterior.to_dict()["family"] == open_posterior.to_dict()["family"] == "mallows"

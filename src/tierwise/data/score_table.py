@@ -338,7 +338,7 @@ def renamed(items: Sequence[Any], rename: Mapping[str, str]) -> list[Any]:
     for old in rename:
         if old not in known:
             raise InputError(
-                f"there is no item {quoted(old)} to give another name: the items are "
+                f"{quoted(old)} is not an item, so it cannot be renamed: the items are "
                 f"{some_of([str(item) for item in items])}"
             )
     return [rename.get(str(item), item) for item in items]

@@ -523,6 +523,7 @@ class Posterior(DrawnTiers):
         mistakes = self.mistake_probabilities
         plain = {
             **self._facts,
+            "family": self.family,
             **({} if mistakes is None else {"mistake_probability": float(mistakes.mean())}),
             "tiers": plain_tiers(self.tiers()),
             "consensus_tiers": plain_tiers(consensus),
