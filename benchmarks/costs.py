@@ -260,7 +260,7 @@ def show_predictions(model: Model) -> list[str]:
             show_bytes(bytes_on_disk(n_rankings, n_items)),
             show_duration(seconds),
             f"{ceil(seconds / 3600):,}",
-            show_bytes(memory) + " a worker",
+            show_bytes(memory) + " per worker",
         )
         lines.append("| " + " | ".join(cells) + " |")
     return lines
