@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tierwise import InputError, Tiers, plots
+from tierwise import Battles, InputError, Tiers, leaderboard, plots
 
 
 def texts(ax):
@@ -32,6 +32,35 @@ def test_tier_list_of_many_items_stays_within_its_axes(many_tiers, many_sampled)
         assert box.x1 <= frame.x1 + 1
     for number, box in enumerate(boxes):
         assert not any(box.overlaps(other) for other in boxes[number + 1 :])
+
+
+def test_names_of_one_family_of_models_stay_distinguishable_in_a_tier_list():
+    models = [
+        f"Vicuna-Instruct-{size}b-finetuned-on-conversations-of-2024-v{version}-{ending}"
+        for size in (7, 13, 33)
+        for version in ("1.3", "1.5")
+        for ending in ("chat", "chat-32k")
+    ]
+    ax = plots.tier_list(Tiers([models[:5], models[5:]]))
+    names = [text for text in texts(ax) if text not in ("1", "2")]
+    assert len(set(names)) == len(models)
+    assert max(map(len, names)) < min(map(len, models))
+    ax.figure.canvas.draw()
+    boxes = [text.get_window_extent() for text in ax.texts]
+    frame = ax.get_window_extent()
+    assert all(frame.x0 - 1 <= box.x0 and box.x1 <= frame.x1 + 1 for box in boxes)
+    for number, box in enumerate(boxes):
+        assert not any(box.overlaps(other) for other in boxes[number + 1 :])
+
+
+def test_a_tier_list_has_items_by_rank_and_letters_where_they_are_asked_for():
+    rows = [("c", "b", "c")] * 30 + [("b", "a", "b")] * 30 + [("c", "a", "c")] * 30
+    board = leaderboard(Battles.from_rows(rows), rng=1)
+    shown = texts(plots.tier_list(board, signs="letters"))
+    assert [text for text in shown if text in board.tiers.items] == ["c", "b", "a"]
+    assert [text for text in shown if text not in board.tiers.items] == list("SABC")[
+        : len(board.tiers)
+    ]
 
 
 def test_tier_probabilities_are_shown_in_the_order_of_the_tiers(fit, bootstrap, posterior):
