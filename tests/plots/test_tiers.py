@@ -57,10 +57,9 @@ def test_a_tier_list_has_items_by_rank_and_letters_where_they_are_asked_for():
     rows = [("c", "b", "c")] * 30 + [("b", "a", "b")] * 30 + [("c", "a", "c")] * 30
     board = leaderboard(Battles.from_rows(rows), rng=1)
     shown = texts(plots.tier_list(board, signs="letters"))
-    assert [text for text in shown if text in board.tiers.items] == ["c", "b", "a"]
-    assert [text for text in shown if text not in board.tiers.items] == list("SABC")[
-        : len(board.tiers)
-    ]
+    items = board.tiers.items
+    assert [text for text in shown if text in items] == ["c", "b", "a"]
+    assert [text for text in shown if text not in items] == ["S", "A", "B"][: len(board.tiers)]
 
 
 def test_tier_probabilities_are_shown_in_the_order_of_the_tiers(fit, bootstrap, posterior):
