@@ -103,12 +103,12 @@ def tell(results: Results, settings: Settings) -> str:
             numbers = results[f"{kind}; {n_rankings}"]
             rows.append([kind, f"{n_rankings:,}", *map(str, numbers)])
     return paragraphs(
-        "Where two halves of people are opposed, models find tiers, though as many answers go "
-        "against them as with them. `search` therefore asks that the share of pairs that go with "
-        "the tiers is more than one half by 3 standard errors, each person counting once. The "
-        f"table has {settings.data_sets} data sets of {settings.n_items} items per row: in how "
-        "many models find tiers, and in how many of these so many standard errors would call them "
-        "an order. In the first rows there is one.",
+        "If two halves of the people are opposed, models find tiers, although as many answers go "
+        "against them as with them. So `search` requires that the share of pairs that agree with "
+        "the tiers exceeds one half by 3 standard errors, counting each person once. Each row of "
+        f"the table has {settings.data_sets} data sets of {settings.n_items} items: in how many "
+        "models find tiers, and in how many of these the given number of standard errors would "
+        "call them an order. In the first rows there is an order.",
         table(
             ["truth", "rankings", "tiers", *(f"more than {bound:g}" for bound in BOUNDS)],
             rows,
@@ -125,7 +125,7 @@ def _summary(results: Results) -> str:
     return (
         f"With 3, {lost} of {sum(numbers[0] for numbers in real)} real orders are missed, and "
         f"{sum(numbers[place] for numbers in divided)} of "
-        f"{sum(numbers[0] for numbers in divided)} divisions of people are taken for an order."
+        f"{sum(numbers[0] for numbers in divided)} divisions of people are mistaken for an order."
     )
 
 

@@ -133,8 +133,8 @@ def tell(results: Results, settings: Settings) -> str:
     parts = [
         # Said of stored results that another version made.
         results.get("origin", ""),
-        "Everybody answers at random: there are no tiers to find. The table says how often "
-        "`search` with its defaults reports none, and beside it, for few items, the paper's "
+        "Everybody answers at random, so there are no tiers to find. The table says how often "
+        "`search` with its defaults reports none. Beside it, for few items, are the paper's "
         "criterion I and the evidence with all sizes equally probable, both with the Kendall "
         "distance.",
         table(

@@ -282,14 +282,14 @@ def tell(results: Results, settings: Settings) -> str:
         f"Real answers are divided into {settings.n_folds} folds; models learn from all but one "
         "and give probabilities to the answers of that one. The table has the mean log "
         "probability of an answer above that of the uniform distribution: what a model knows about "
-        f"people whom it has not met. At most {settings.most_answers:,} answers of a set are used, "
+        f"people it has not met. At most {settings.most_answers:,} answers of a set are used, "
         "drawn at random; battles are all used, and drawn ones count half to each side.",
         "*Plackett-Luce* (for battles Bradley-Terry) has one worth per item, the most probable "
         "ones. *Worths in tiers* are those of the best tiers; *averaged* means over "
         f"{settings.draws} draws of tiers and worths, or of tiers and theta. *One theta* and *one "
         "theta per tier* are the best tiers with the distance inversions; for battles there is one "
-        "theta only. *The default* is what `choose` takes in each fold without being told "
-        'anything, and *held to one theta* what it takes with `concentration="single"`; '
+        "theta only. *The default* is what `choose` takes in each fold if nothing is named, "
+        'and *held to one theta* what it takes with `concentration="single"`; '
         "`leaderboard` and `sample_posterior` average over the posterior of the model chosen. The "
         "best is bold; a dash says that an answer was held to be impossible (theta is infinite).",
         table(
@@ -307,11 +307,11 @@ def tell(results: Results, settings: Settings) -> str:
         ),
         _verdict("The default, averaged,", CHOSEN_AVERAGED, results),
         _verdict("Held to one theta the choice, averaged,", HELD_TO_ONE, results),
-        "Why does a theta per tier predict so much more? It describes people who are divided. Its "
-        "thetas of single tiers may be 0 or nearly so, which says that people place an item "
-        "anywhere, and then its tier is not better than the next one, although it stands above it. "
-        "That is not published as tiers: such items have no rank, and it is said that people are "
-        "divided about them ([See where people agree](howto/agreement.md)).",
+        "Why does a theta per tier predict so much more? It describes people who are divided. The "
+        "theta of a single tier may be 0 or nearly so: people place its items anywhere, and then "
+        "the tier is not better than the next one, although it stands above it. That is not "
+        "published as tiers: such items have no rank, and tierwise says that people are divided "
+        "about them ([See where people agree](howto/agreement.md)).",
     )
 
 

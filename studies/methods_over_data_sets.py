@@ -156,13 +156,13 @@ def tell(results: Results, settings: Settings) -> str:
         "probable tiers; a probability of 95% that one method is in a better tier; Nemenyi's test "
         "at 0.05, where Friedman's is significant, on data sets without gaps; and Bayesian signed "
         "ranks with 95%.",
-        "Of pairs of methods that differ, so many are separated, in the right order. A dash says "
-        "that the test could not be made: too few data sets were without gaps.",
+        "The share of differing pairs that are separated, in the right order. A dash means that "
+        "the test could not be made: too few data sets were without gaps.",
         table(columns, differ),
         "In the wrong order are "
         + ", ".join(f"{n_wrong[way]:,} of {n_differ[way]:,} pairs ({titles[way]})" for way in WAYS)
         + ".",
-        "Of pairs of methods that are equally good, so many are separated.",
+        "The share of equally good pairs that are separated.",
         table(columns, alike),
         "Tiers are one answer about all methods, not a test of each pair. Nemenyi's test guards "
         "against a single error among all pairs. Signed ranks look at one pair at a time, and use "

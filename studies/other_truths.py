@@ -167,9 +167,9 @@ def tell(results: Results, settings: Settings) -> str:
     ]
     return paragraphs(
         "Tiers of 5 to 50 items, rankings drawn from the model with the distance inversions, "
-        f"{settings.data_sets} data sets each. The search is told neither the sizes nor their "
-        "number. Beside it, the order by Borda's points (how many items an item is ranked above, "
-        "over all rankings), cut by the *true* sizes, which nobody knows in practice.",
+        f"{settings.data_sets} data sets each. The search does not know the sizes or their number. "
+        "Beside it is the order by Borda points (how many items an item is ranked above, over all "
+        "rankings), cut at the *true* sizes, which nobody knows in practice.",
         table(
             [
                 "items",
@@ -185,8 +185,8 @@ def tell(results: Results, settings: Settings) -> str:
             ],
             rows,
         ),
-        "And rankings that another model made: Luce's choice model, in which the next item is "
-        "drawn with probabilities in proportion to worths. The true tiers are 1 > 2 ~ 3 > 4 ~ 5 > "
+        "The next rankings come from another model: Luce's choice model, in which the next item is "
+        "drawn with probabilities proportional to worths. The true tiers are 1 > 2 ~ 3 > 4 ~ 5 > "
         "6, by their worths. How often are exactly these found?",
         table(["worths", "rankings", *WAYS], luce),
     )

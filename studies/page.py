@@ -1,4 +1,4 @@
-"""The pages: the paper's numbers, findings first; and simulations of our own. A section a study."""
+"""The pages: the paper's numbers, findings first; and our own simulations. One section per study."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 INTRODUCTION = """
 # The paper, reproduced
 
-This page runs the numbers of Piancastelli and Friel, *Clustered Mallows Model*, again: by the
+This page computes the numbers of Piancastelli and Friel, *Clustered Mallows Model*, again: with the
 paper's own methods (annealing, theta by simulation, importance sampling, the exchange algorithm)
-and by exact ones. It is written by `python -m studies`, which also draws the figures; no number
-here is typed by hand. Values of the paper stand in the scripts, beside ours.
+and with exact ones. `python -m studies` writes it and draws the figures; no number here is typed by
+hand. The paper's values stand in the scripts, beside ours.
 
 The model is a fine idea, and most of the paper's numbers come out as printed. Where they do not,
 we say why as far as we can tell. One reason recurs: the paper takes the partition function to be
@@ -32,9 +32,9 @@ intractable and estimates it, while it can be computed exactly (see `tierwise.lo
 SIMULATIONS = """
 # How often is it right?
 
-What is found in data that were made up, so that the truth is known; and at the end, which models
-predict real answers that they have not seen. This page is written by `python -m studies`, with the
-name that stands under each title; no number here is typed by hand.
+Most studies on this page use made-up data, so the truth is known. The last one asks which models
+predict real answers that they have not seen. `python -m studies` writes this page; the name below
+each title runs one study. No number here is typed by hand.
 """
 
 
@@ -76,11 +76,11 @@ def write_page(
 def _running() -> str:
     sources = "\n".join(f"- {name}: {source}." for name, source in SOURCES.items())
     return paragraphs(
-        "`make studies` (or `python -m studies --data FOLDER`) runs everything; results are kept "
+        "`make studies` (or `python -m studies --data FOLDER`) runs everything. Results are kept "
         "in `studies/results` by seed, version and settings, and are not computed twice. "
         "`python -m studies NAME` runs one study and prints its section; `--quick` runs small "
         "variants of all. Some data are not part of the project. Put them into folders with these "
-        "names, and name the folder that holds them by `--data` or the environment variable "
+        "names, and give the folder that holds them with `--data` or in the environment variable "
         "`TIERWISE_DATA`:",
         sources,
         "Without them the page is built from the stored results.",

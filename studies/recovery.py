@@ -207,12 +207,12 @@ def tell(results: Results, settings: Settings) -> str:  # noqa: ARG001
         table(head, columns("any error")),
         f"With *{SURE}* at most {worst(SURE, 'made up')} of the tied pairs are called different in "
         f"any row, with single intervals up to {worst(WALD, 'made up')}: the posterior learns from "
-        "all items how many ties there are. The price is paid where answers are few: it finds up "
+        "all items how many ties there are. With few answers it pays for this: it finds up "
         f"to {gap(WALD)} fewer of the true differences than single intervals do. Holm's method, "
-        f"which alone keeps all claims together free of errors, finds {fewer(HOLM)} fewer than "
-        "the posterior. The lines of the best tiers find most and make up most, up to "
-        f"{worst(TIERS, 'made up')} of the tied pairs: they are an overview, not claims about "
-        "pairs.",
+        f"the only one that keeps all claims together free of errors, finds {fewer(HOLM)} fewer "
+        "than the posterior. The lines between the best tiers find most differences and claim most "
+        f"false ones, up to {worst(TIERS, 'made up')} of the tied pairs: they are an overview, not "
+        "claims about pairs.",
     )
 
 

@@ -125,13 +125,13 @@ def tell(results: Results, settings: Settings) -> str:
                 ]
             )
     return paragraphs(
-        f"Eight items with tiers of sizes {sizes_text(settings.sizes)}: two are tied, all others "
+        f"Eight items have tiers of sizes {sizes_text(settings.sizes)}: two are tied, all others "
         f"differ. {settings.rankings} rankings are drawn with the distance inversions. A page says "
-        "of each item how sure its tier is. Up to version 0.2 that came from a bootstrap in which "
+        "for each item how sure its tier is. Up to version 0.2 that came from a bootstrap in which "
         "the sizes of the best tiers of Mallows models were held fixed; now it comes from the "
-        "posterior, with all sizes. How often is more than 95% said of a tier that does not hold "
-        "the item's true rank (half wrong if that depends on which of two tied items is first)? "
-        "The last column is about all tiers together: where they come out in more than 95% of "
+        "posterior, with all sizes. How often does it claim a tier with more than 95% that does "
+        "not hold the item's true rank (half wrong if that depends on which of two tied items is "
+        "first)? The last column is about all tiers together: if they come out in more than 95% of "
         "draws or replicates, how often are they not exactly the true ones?",
         table(
             [

@@ -239,34 +239,35 @@ def tell(results: Results, settings: Settings) -> str:
     return paragraphs(
         # Said of stored results that were made in several parts.
         results.get("origin", ""),
-        f"Truths are drawn, and answers from them, {_listed(settings.sets)} data sets for each "
-        f"truth, number of items ({_listed(settings.items)}) and size of the data. Rankings: 30, "
-        "150 and 800 answers; battles: 120, 600 and 3,000 of 6 items, 400, 2,000 and 10,000 of 12. "
-        "Tiers: items in any order, and a cut between neighbours with probability one half. Theta "
-        "is uniform between 1/n and 5/n; log worths are normal with a standard deviation of 0.8, "
-        "and those of single judges scatter around them with 0.8. Half of the people, by a coin, "
-        "give the opposite order. Survey weights are lognormal, with a mean of 1 or 1,700.",
+        f"We draw truths and answers from them: {_listed(settings.sets)} data sets for each truth, "
+        f"number of items ({_listed(settings.items)}) and size of the data. Rankings: 30, 150 and "
+        "800 answers; battles: 120, 600 and 3,000 of 6 items, 400, 2,000 and 10,000 of 12. Tiers: "
+        "items in random order, with a cut between neighbours with probability one half. Theta is "
+        "uniform between 1/n and 5/n. Log worths are normal with a standard deviation of 0.8, and "
+        "those of single judges scatter around them with 0.8. In *two opposed halves*, each person "
+        "gives the opposite order with probability one half. Survey weights are lognormal, with a "
+        "mean of 1 or 1,700.",
         "What counts as true: a tier holds the items that are tied in the model that made the "
-        "answers; where all worths differ, each item is a tier of its own. *Tied or nearly*: "
-        "neither item is preferred by more than 55%, by the model that made the answers, or by a "
-        "judge drawn at random. Where judges differ, the better item is the one with the higher "
-        "mean of log worths. Two opposed halves prefer any two items equally often: all are tied. "
-        "*Tier of the item*: its rank is among those of its tier, where tied items share their "
-        "ranks at random. *Boundary*: every item above it is better than every item below. "
-        "*Number of tiers* and *exactly these tiers*: there are tiers like these, the better ones "
-        "above the others, whose items are tied or nearly.",
-        "Of what is said with 95% or more, how much is true (and how many such claims there are):",
+        "answers; if all worths differ, each item is a tier of its own. *Tied or nearly*: neither "
+        "item is preferred by more than 55%, by the model that made the answers, or by a judge "
+        "drawn at random. If judges differ, the better item is the one with the higher mean of log "
+        "worths. Two opposed halves prefer any two items equally often, so all are tied. *Tier of "
+        "the item*: its rank is among those of its tier, where tied items share their ranks at "
+        "random. *Boundary*: every item above it is better than every item below. *Number of "
+        "tiers* and *exactly these tiers*: there are tiers like these, the better ones above the "
+        "others, whose items are tied or nearly.",
+        "Of the claims made with 95% or more, the share that is true (and the number of claims):",
         _sure_table(results, known, "truths that are among the models compared"),
         _sure_table(results, others, "other truths"),
-        "All claims by their probability, what was said on average and how much is true:",
+        "All claims by their probability: the mean probability and the share that is true:",
         _bins_table(results, known, "truths that are among the models compared"),
         _bins_table(results, others, "other truths"),
         _verdict(results, settings),
         _not_run(results, settings),
-        "Claims of differences are made under the sceptical prior, half of which belongs to no "
-        "tiers at all, so that noise is not taken for tiers. Claims of sameness are made under the "
-        "uniform prior of sizes, where a line between neighbours is as probable as none: a prior "
-        "that favours ties must not be what speaks for them. So few answers support neither.",
+        "Differences are claimed under the sceptical prior, which gives half of its probability to "
+        '"no tiers", so noise is not mistaken for tiers. Ties are claimed under the uniform '
+        "prior of sizes, in which a line between neighbours is as probable as none: a prior that favours "
+        "ties must not be the evidence for them. So few answers support neither.",
     )
 
 
