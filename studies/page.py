@@ -1,4 +1,4 @@
-"""The pages: the paper's numbers, findings first; and our own simulations. One section per study."""
+"""The pages, one section per study: the paper's numbers, findings first; our simulations."""
 
 from __future__ import annotations
 

@@ -266,8 +266,8 @@ def tell(results: Results, settings: Settings) -> str:
         _not_run(results, settings),
         "Differences are claimed under the sceptical prior, which gives half of its probability to "
         '"no tiers", so noise is not mistaken for tiers. Ties are claimed under the uniform '
-        "prior of sizes, in which a line between neighbours is as probable as none: a prior that favours "
-        "ties must not be the evidence for them. So few answers support neither.",
+        "prior of sizes, in which a line between neighbours is as probable as none: a prior that "
+        "favours ties must not be the evidence for them. So few answers support neither.",
     )
 
 
