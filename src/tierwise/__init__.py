@@ -1,4 +1,4 @@
-"""Learn tiers from rankings: an ordered partition of the items, and how sure that is.
+"""Find tiers in rankings, battles and scores: which differences are real, and how sure is it?
 
 Examples
 --------

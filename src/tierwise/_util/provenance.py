@@ -178,14 +178,15 @@ def cite(style: Literal["text", "bibtex"] = "text") -> str:
     >>> import tierwise as tw
     >>> print(tw.cite())  # doctest: +ELLIPSIS
     Piancastelli, L. S. C. and Friel, N. (2024). Clustered Mallows Model. arXiv:2403.12880.
-    The tierwise developers. tierwise: tiers from rankings, version ...
+    The tierwise developers. tierwise: tiers from rankings, battles and scores, version ...
     """
     check_choice("style", style, ("text", "bibtex"))
     if style == "text":
         return (
             "Piancastelli, L. S. C. and Friel, N. (2024). Clustered Mallows Model. "
             "arXiv:2403.12880.\n"
-            f"The tierwise developers. tierwise: tiers from rankings, version {__version__}."
+            "The tierwise developers. tierwise: tiers from rankings, battles and scores, "
+            f"version {__version__}."
         )
     return (
         "@article{piancastelli2024clustered,\n"
@@ -197,7 +198,7 @@ def cite(style: Literal["text", "bibtex"] = "text") -> str:
         "}\n"
         "@software{tierwise,\n"
         "  author = {{The tierwise developers}},\n"
-        "  title = {tierwise: tiers from rankings},\n"
+        "  title = {tierwise: tiers from rankings, battles and scores},\n"
         f"  version = {{{__version__}}}\n"
         "}"
     )

@@ -38,7 +38,7 @@ class _Commands(TyperGroup):
 app = typer.Typer(
     name="tierwise",
     cls=_Commands,
-    help="Learn tiers from rankings: which items belong together, and how sure that is.",
+    help="Find tiers in rankings, battles and scores: which differences are real, and how sure is it?",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
