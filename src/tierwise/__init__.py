@@ -1,4 +1,4 @@
-"""Find tiers in rankings, battles and scores: which differences are real, and how sure is it?
+"""Find tiers in rankings, battles and scores, and say how sure they are.
 
 Examples
 --------

@@ -38,7 +38,7 @@ class _Commands(TyperGroup):
 app = typer.Typer(
     name="tierwise",
     cls=_Commands,
-    help="Find tiers in rankings, battles and scores: which differences are real, and how sure is it?",
+    help="Find tiers in rankings, battles and scores, and say how sure they are.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
