@@ -54,6 +54,27 @@ def test_every_format_says_the_same(tmp_path):
     assert tw.Battles.from_rows(ROWS) == wanted
 
 
+def test_results_of_games_are_points_of_the_two():
+    games = "White,Black,Result\nx,y,1-0\ny,x,0-1\nx,y,1/2-1/2\nx,y,½\u2013½\nx,y,10 : 9\ny,x,2:2\n"
+    wanted = "White,Black,Result\nx,y,x\ny,x,x\nx,y,tie\nx,y,tie\nx,y,x\ny,x,tie\n"
+    battles = read(games)
+    assert battles == read(wanted)
+    assert "Results such as '1-0' are the points of the two: who has more wins." in str(
+        battles.reading
+    )
+    assert "points" not in str(read(wanted).reading)
+
+
+@pytest.mark.parametrize("result", ["1-", "-1-0", "1-0-1", "1000-1", "1,5-1", "one-nil", "1--0"])
+def test_what_is_not_a_result_is_refused(result):
+    with pytest.raises(tw.InputError, match=r"line 2.*neither of the two models.*points such as"):
+        read(f'home,away,result\nx,y,"{result}"\n')
+
+
+def test_a_model_that_is_called_like_a_result_is_meant():
+    assert read("home,away,result\n1-0,y,1-0\n") == read("home,away,result\n1-0,y,home\n")
+
+
 def test_other_columns_mean_the_same():
     wanted = read("model_a,model_b,winner\nx,y,model_a\nx,y,model_b\n")
     assert read("id,Left,Right,winner\n1,x,y,left\n2,x,y,right\n") == wanted

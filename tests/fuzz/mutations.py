@@ -20,6 +20,8 @@ CELLS = (
         "model_a",
         "left",
         "bothbad",
+        "1-0",
+        "½-1/2",
         "skipped",
     ),
     *(

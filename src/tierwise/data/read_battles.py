@@ -49,7 +49,8 @@ def read_battles(
         recognised.
     winner
         The column that says who won: "model_a", "model_b" (or "left", "right", or the column's
-        name), "tie", "tie (bothbad)", "both_bad", or the name of the model.
+        name), "tie", "tie (bothbad)", "both_bad", the name of the model, or the points of both,
+        such as "1-0" or "3:1".
     loser
         The column of the model that lost, where the winner's column names the model that won and
         there are no others.

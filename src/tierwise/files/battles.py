@@ -5,8 +5,9 @@ of one of the two; or two columns, winner and loser. Nothing is kept of a battle
 who judged it where a column says so.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -48,6 +49,9 @@ _WEIGHTS = ("weight", "weights", "count")
 _TIES = frozenset({"tie", "draw", "tie(bothbad)", "bothbad"})
 _FIRST_WINS, _SECOND_WINS, _DRAW = 0, 1, 2
 _LETTERS = {"a": _FIRST_WINS, "b": _SECOND_WINS}
+# A result as games have it: 1-0, 1/2-1/2, 3:1. The points of the first stand first.
+_POINTS = re.compile(r"(\d{1,3}|1/2|½)\s*[-\u2013:]\s*(\d{1,3}|1/2|½)")
+_HALVES = ("1/2", "½")
 _ROWS_PER_PIECE = 1 << 17
 
 
@@ -174,7 +178,13 @@ def count_battles(
     for piece in table.batches(_ROWS_PER_PIECE):
         tally.add(piece, partial(_row_of_piece, table.name_row, start))
         start += piece.num_rows
-    return tally.counted(spellings), _notes(names, roles, start).about(table.form)
+    notes = _notes(names, roles, start)
+    if tally.result:
+        said = (
+            f"Results such as {quoted(tally.result)} are the points of the two: who has more wins."
+        )
+        notes = replace(notes, remarks=(said,))
+    return tally.counted(spellings), notes.about(table.form)
 
 
 def are_battles(names: Iterable[object]) -> bool:
@@ -364,6 +374,17 @@ def _free(column: int | None, used: set[int | None]) -> int | None:
     return None if column in used else column
 
 
+def _points(word: str) -> int | None:
+    """Return who won by points, as in 1-0 or 3:1; None if these are not points."""
+    found = _POINTS.fullmatch(word)
+    if found is None:
+        return None
+    first, second = (0.5 if one in _HALVES else float(one) for one in found.groups())
+    if first == second:
+        return _DRAW
+    return _FIRST_WINS if first > second else _SECOND_WINS
+
+
 def _normal(word: str) -> str:
     """Return a word without case, spaces, underscores and hyphens."""
     return "".join(word.casefold().replace("_", " ").replace("-", " ").split())
@@ -376,6 +397,7 @@ class Tally:
     roles: Roles
     rename: dict[str, str]
     letter: str = ""  # A or B, where the winner is called so and no model is
+    result: str = ""  # the first result that is written as points, such as 1-0
     code_of: dict[str, int] = field(default_factory=dict)
     first_seen: list[Callable[[], str]] = field(default_factory=list)
     judge_code_of: dict[str, int] = field(default_factory=dict)
@@ -482,6 +504,8 @@ class Tally:
                     "of this name or the outcome",
                     [use("to give the model another name", rename={word: f"{word} (model)"})],
                 )
+            if meaning is None and number is None and (points := _points(word)) is not None:
+                meaning, self.result = points, self.result or word
             if meaning is not None:
                 outcome[rows] = meaning
                 continue
@@ -489,7 +513,7 @@ class Tally:
                 raise InputError(
                     f"{name_row(int(rows.argmax()))}: the winner is {quoted(word)}, which is "
                     'neither of the two models nor a word for an outcome: write "model_a", '
-                    '"model_b", "tie", "both_bad", or the name of the winner'
+                    '"model_b", "tie", "both_bad", the name of the winner, or points such as 1-0'
                 )
             outcome[rows & (first == number)] = _FIRST_WINS
             outcome[rows & (second == number)] = _SECOND_WINS
