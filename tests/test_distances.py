@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from tests import reference
 from tierwise import Counts, InputError, Rankings, partition_function
+from tierwise._kernels.orderings import walk
 from tierwise.distances import Distance, Rule, distance_names, get_distance
 
 NAMES = sorted(reference.DISTANCES)
@@ -22,14 +23,6 @@ def orderings_and_tiers(draw):
     return sizes, ordering, labels
 
 
-def table_of(ordering, labels, sizes, distance="kendall"):
-    cut = get_distance(distance).blocks(sizes)
-    table = np.zeros((len(cut), len(sizes)), dtype=int)
-    for item, block in reference.blocks(ordering, cut).items():
-        table[block, labels[item]] += 1
-    return table
-
-
 def sequence_of(ordering, labels):
     return np.array([[labels[item] for item in ordering]])
 
@@ -43,9 +36,9 @@ def test_all_distances_are_there():
 def test_the_papers_example():
     # z = (2, 1, 1, 2, 3) and the ordering (2, 1, 3, 4, 5).
     labels, ordering, sizes = (1, 0, 0, 1, 2), (1, 0, 2, 3, 4), (2, 2, 1)
-    table = table_of(ordering, labels, sizes)
-    assert get_distance("hamming").of_table(table) == 2
-    assert get_distance("kendall").of_table(table) == 3
+    sequences = sequence_of(ordering, labels)
+    assert get_distance("hamming").between(sequences, sizes) == [2]
+    assert get_distance("kendall").between(sequences, sizes) == [3]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -54,7 +47,6 @@ def test_all_ways_to_a_distance_agree_with_the_definition(name, case):
     sizes, ordering, labels = case
     distance = get_distance(name)
     expected = reference.DISTANCES[name](ordering, labels, sizes)
-    assert distance.of_table(table_of(ordering, labels, sizes, name)) == expected
     assert distance.between(sequence_of(ordering, labels), sizes) == [expected]
     rankings = Rankings.from_order_array(np.array([ordering]), range(len(labels)))
     costs = distance.costs(Counts.of(rankings).blocks(distance.blocks(sizes)), sizes)
@@ -71,23 +63,16 @@ def test_all_ways_to_a_distance_agree_with_the_definition(name, case):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@given(case=orderings_and_tiers(), data=st.data())
-def test_change_under_a_swap(name, case, data):
+@given(case=orderings_and_tiers())
+def test_walks_by_swaps_keep_count_of_the_distance(name, case):
     sizes, ordering, labels = case
     distance = get_distance(name)
-    places = st.integers(0, len(ordering) - 1)
-    one, other = data.draw(places), data.draw(places)
-    swapped = list(ordering)
-    swapped[one], swapped[other] = swapped[other], swapped[one]
-    block_of_place = reference.labels_of(distance.blocks(sizes))
-    before = table_of(ordering, labels, sizes, name)
-    after = table_of(swapped, labels, sizes, name)
-    change = distance.swap_change(
-        before,
-        (block_of_place[one], labels[ordering[one]]),
-        (block_of_place[other], labels[ordering[other]]),
-    )
-    assert change == distance.of_table(after) - distance.of_table(before)
+    rule, blocks = distance.rule(sizes), np.array(distance.blocks(sizes))
+    sequences = sequence_of(ordering, labels)
+    units = (distance.between(sequences, sizes) / rule.unit).astype(np.int64)
+    rng = np.random.default_rng(1)
+    walk(sequences, blocks, 0.1, rule.misplaced, rule.placing, 20, units, rng)
+    assert units * rule.unit == distance.between(sequences, sizes)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -110,20 +95,23 @@ def test_relabelling_items_changes_nothing(name, case, data):
 def test_zero_exactly_at_the_tiers(name, case):
     sizes, ordering, labels = case
     distance = get_distance(name)
-    agrees = [labels[item] for item in ordering] == sorted(labels)
-    if max(distance.blocks(sizes)) > 1:
-        agrees = bool((table_of(ordering, labels, sizes) == np.diag(sizes)).all())
-    assert (distance.of_table(table_of(ordering, labels, sizes, name)) == 0) == agrees
-    in_order = tuple(np.argsort(labels, kind="stable").tolist())
-    assert distance.of_table(table_of(in_order, labels, sizes, name)) == 0
+    sequences = sequence_of(ordering, labels)
+    in_order = np.sort(sequences)
+    # Where blocks are those of the tiers, an ordering is at the tiers if each tier fills its block.
+    assert (distance.between(sequences, sizes) == 0) == (sequences == in_order).all()
+    assert distance.between(in_order, sizes) == 0
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "inversions"])
 @given(case=orderings_and_tiers())
 def test_symmetric_in_blocks_and_labels(name, case):
     sizes, ordering, labels = case
-    table = table_of(ordering, labels, sizes)
-    assert get_distance(name).of_table(table.T) == get_distance(name).of_table(table)
+    sequence = [labels[item] for item in ordering]
+    # Each item of the other ordering has the block of this one as its label, and the other way.
+    by_label = np.argsort(sequence, kind="stable")
+    turned = np.array(reference.labels_of(sizes))[by_label]
+    found = get_distance(name).between(np.array([sequence, turned]), sizes)
+    assert found[0] == found[1]
 
 
 def test_a_distance_of_ones_own():
@@ -138,7 +126,7 @@ def test_a_distance_of_ones_own():
     sided = Sided()
     assert get_distance(sided) is sided
     assert "sided" not in distance_names()
-    assert sided.of_table([[1, 1], [1, 1]]) == 3 + 0.5
+    assert sided.between(np.array([[0, 1, 0, 1]]), (2, 2)) == [3 + 0.5]
     counts = Counts.of(Rankings.from_orderings([["a", "b"]])).blocks((1, 1))
     costs = sided.costs(counts, (1, 1))
     assert costs.linear.tolist() == [[0, 0], [0.5, 0]]
@@ -178,24 +166,3 @@ def test_rules_in_largest_units():
 def test_unknown_distance(name):
     with pytest.raises(InputError, match="footrule, hamming, inversions, kendall, spearman"):
         get_distance(name)
-
-
-@pytest.mark.parametrize(
-    "table",
-    [
-        [1, 2],
-        [[1, 2], [3, 4]],
-        [[1.5]],
-        [[1, 0, 0], [0, 1, 0]],
-        [[2, -1], [-1, 2]],
-        np.empty((0, 0)),
-    ],
-)
-def test_bad_table(table):
-    with pytest.raises(InputError, match="contingency table"):
-        get_distance("kendall").of_table(table)
-
-
-def test_swap_of_an_item_that_is_not_there():
-    with pytest.raises(InputError, match="no item of label 1 in block 0"):
-        get_distance("kendall").swap_change([[1, 0], [0, 1]], (0, 1), (1, 1))

@@ -147,60 +147,6 @@ class Distance(ABC):
             )
         return rule
 
-    def of_table(self, table: npt.ArrayLike) -> float:
-        """Distance of an ordering with this contingency table.
-
-        Parameters
-        ----------
-        table
-            ``table[i, j]`` is the number of items in block ``i`` whose tier is ``j``.
-
-        Examples
-        --------
-        >>> from tierwise.distances import get_distance
-        >>> get_distance("kendall").of_table([[1, 1], [1, 1]])
-        3.0
-        >>> get_distance("hamming").of_table([[1, 1], [1, 1]])
-        2.0
-        """
-        counts, rule = self._check_table(table)
-        units = int((counts * rule.placing).sum())
-        if not rule.additive:
-            # Items of later blocks by label, then those among them with a label of at most j.
-            later = counts[::-1].cumsum(axis=0)[::-1] - counts
-            ties = int((counts * later).sum())
-            units += rule.misplaced * (int((counts * later.cumsum(axis=1)).sum()) - ties)
-            units += rule.tied * ties
-        return units * rule.unit
-
-    def swap_change(
-        self, table: npt.ArrayLike, first: tuple[int, int], second: tuple[int, int]
-    ) -> float:
-        """Change of the distance when two items trade places.
-
-        Parameters
-        ----------
-        table
-            The contingency table before the swap.
-        first, second
-            Block and label, counted from 0, of each of the two items.
-
-        Examples
-        --------
-        >>> from tierwise.distances import get_distance
-        >>> get_distance("kendall").swap_change([[1, 1], [1, 1]], (0, 1), (1, 0))
-        -3.0
-        """
-        from tierwise._kernels.orderings import smaller_labels, swap_units
-
-        counts, rule = self._check_table(table)
-        for block, label in (first, second):
-            within = 0 <= block < counts.shape[0] and 0 <= label < counts.shape[1]
-            if not within or counts[block, label] == 0:
-                raise InputError(f"there is no item of label {label} in block {block} to swap")
-        units = swap_units(smaller_labels(counts), *first, *second, rule.misplaced, rule.placing)
-        return units * rule.unit
-
     def between(self, sequences: npt.NDArray[np.int64], sizes: Sizes) -> npt.NDArray[np.float64]:
         """Distances of many orderings from tiers.
 
@@ -254,20 +200,6 @@ class Distance(ABC):
         if not rule.additive:
             pairs = counts.precedence.astype(np.float64) * (rule.misplaced * rule.unit)
         return Costs(linear=linear, pairs=pairs)
-
-    def _check_table(self, table: npt.ArrayLike) -> tuple[npt.NDArray[np.int64], Rule]:
-        """Return a contingency table as integers, and the rule for its sizes, or refuse it."""
-        counts = np.array(table)
-        if counts.ndim != 2 or counts.dtype.kind not in "iu":
-            raise InputError("a contingency table has two dimensions and holds whole numbers")
-        sizes = tuple(counts.sum(axis=0).tolist())
-        fits = counts.size > 0 and min(sizes) > 0 and (counts >= 0).all()
-        if not fits or self.blocks(sizes) != tuple(counts.sum(axis=1).tolist()):
-            raise InputError(
-                "columns of a contingency table sum to the sizes of the tiers, and rows to those "
-                f"of the blocks of {self.name}; got {counts.tolist()}"
-            )
-        return counts.astype(np.int64), self.checked_rule(sizes)
 
     def __repr__(self) -> str:
         return f"<distance {self.name}: {self.description}>"

@@ -4,10 +4,6 @@ Answers pair by pair that may be mistaken are counted against all orderings. Eac
 items has a bit. An ordering is the bits of the pairs whose second item it puts first; an assessor
 has the bits of the pairs whose second item was preferred more often, and of the pairs compared:
 ``compared[row, layer]`` has those whose surplus of answers has a binary digit.
-
-Where each part of a distance has a theta, a pair of items in different blocks that is reversed, or
-tied where ties are charged, belongs to the part of the earlier item's block, or of the better tier,
-which is that of the later item.
 """
 
 from typing import Any, TypeAlias
@@ -20,7 +16,6 @@ from tierwise._kernels.compiling import compiled, compiled_part
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
-EARLIER_BLOCK, BETTER_TIER = 0, 1
 # int64 where all weights are whole numbers, float64 otherwise.
 Numbers: TypeAlias = NDArray[Any]
 
@@ -81,34 +76,6 @@ def add_block_pair_counts(blocks: NDArray[np.int32], weights: Numbers, counts: N
 
 
 @compiled
-def part_distances(
-    blocks: npt.NDArray[np.int32],
-    labels: _Integers,
-    charged: int,
-    tied: int,
-    distances: _Floats,
-) -> None:
-    """Add to ``distances[row, part]`` the distance of each row, by parts.
-
-    ``blocks[row, item]`` is the block of each item; items that share a block are not compared.
-    """
-    n_items = labels.shape[0]
-    for row in range(blocks.shape[0]):
-        for first in range(n_items):
-            for second in range(n_items):
-                if blocks[row, first] >= blocks[row, second]:
-                    continue
-                if labels[second] > labels[first]:
-                    continue
-                if labels[second] == labels[first] and tied == 0:
-                    continue
-                if charged == EARLIER_BLOCK:
-                    distances[row, blocks[row, first]] += 1.0
-                else:
-                    distances[row, labels[second]] += 1.0
-
-
-@compiled
 def add_answer_places(
     places: NDArray[np.int32], weights: Numbers, answers: NDArray[np.int64], counts: Numbers
 ) -> None:
@@ -116,53 +83,6 @@ def add_answer_places(
     for row in range(places.shape[0]):
         for item in range(places.shape[1]):
             counts[answers[row], item, places[row, item]] += weights[row]
-
-
-@compiled
-def changes_by_swap(
-    blocks: npt.NDArray[np.int32],
-    labels: _Integers,
-    swap: _Integers,
-    misplaced: int,
-    tied: int,
-    placing: _Integers,
-) -> _Integers:
-    """How much the distance of each answer grows, in units, when two items trade their tiers.
-
-    ``blocks[row, item]`` is the block of an item, ``placing[block, label]`` what an item of a tier
-    costs in a block.
-    """
-    n_rows, n_items = blocks.shape
-    n_tiers = placing.shape[1]
-    # What a pair costs by the tiers of its earlier and its later item.
-    pair = np.zeros((n_tiers, n_tiers), dtype=np.int64)
-    for earlier in range(n_tiers):
-        pair[earlier, :earlier] = misplaced
-        pair[earlier, earlier] = tied
-    changes = np.zeros(n_rows, dtype=np.int64)
-    for row in range(n_rows):
-        change = 0
-        for side in range(2):
-            item = swap[side]
-            block, old, new = blocks[row, item], labels[item], labels[swap[1 - side]]
-            change += placing[block, new] - placing[block, old]
-            if misplaced == 0 and tied == 0:
-                continue
-            for other in range(n_items):
-                if other in (swap[0], swap[1]):
-                    continue
-                label = labels[other]
-                if block < blocks[row, other]:
-                    change += pair[new, label] - pair[old, label]
-                elif blocks[row, other] < block:
-                    change += pair[label, new] - pair[label, old]
-        first, second = labels[swap[0]], labels[swap[1]]
-        if blocks[row, swap[0]] < blocks[row, swap[1]]:
-            change += pair[second, first] - pair[first, second]
-        elif blocks[row, swap[1]] < blocks[row, swap[0]]:
-            change += pair[first, second] - pair[second, first]
-        changes[row] = change
-    return changes
 
 
 @compiled_part

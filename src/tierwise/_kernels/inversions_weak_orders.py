@@ -323,43 +323,6 @@ def draw_line_by_line(
 
 
 @compiled
-def draw_by_insertion_and_shuffle(
-    sizes: _Integers, theta: float, n_rows: int, rng: np.random.Generator
-) -> _Integers:
-    """Draw orderings with one theta: repeated insertion, then a shuffle of each tier's items."""
-    n_items = 0
-    for size in sizes:
-        n_items += size
-    orderings = np.empty((n_rows, n_items), np.int64)
-    names = np.empty(n_items, np.int64)
-    for row in range(n_rows):
-        ordering = orderings[row]
-        for item in range(n_items):
-            uniform = rng.random()
-            if theta == 0.0:
-                passed = int(uniform * (item + 1))
-            elif theta == np.inf:
-                passed = 0
-            else:
-                passed = int(np.log1p(uniform * np.expm1(-theta * (item + 1))) / -theta)
-            place = item - min(passed, item)
-            for later in range(item, place, -1):
-                ordering[later] = ordering[later - 1]
-            ordering[place] = item
-        begin = 0
-        for size in sizes:
-            for place in range(begin, begin + size):
-                names[place] = place
-            for place in range(begin + size - 1, begin, -1):
-                other = begin + int(rng.random() * (place - begin + 1))
-                names[place], names[other] = names[other], names[place]
-            begin += size
-        for place in range(n_items):
-            ordering[place] = names[ordering[place]]
-    return orderings
-
-
-@compiled
 def tally_weak_orders(
     sequences: _Integers,
     starts: npt.NDArray[np.int32],

@@ -53,14 +53,16 @@ def _bounds_of_insertion(n_items: int, theta: float) -> npt.NDArray[np.float64]:
 
 @compiled
 def draw_by_insertion(
-    n_items: int, theta: float, n_rows: int, rng: np.random.Generator
+    sizes: npt.NDArray[np.int64], theta: float, n_rows: int, rng: np.random.Generator
 ) -> npt.NDArray[np.int64]:
-    """Draw orderings of 0, 1, ..., the best first in the tiers, by repeated insertion.
+    """Draw orderings of items numbered tier by tier: repeated insertion, then tiers are shuffled.
 
     The next item passes ``v`` of the items before it with probability proportional to
-    ``exp(-theta v)``: a truncated geometric variable, drawn by inversion.
+    ``exp(-theta v)``: a truncated geometric variable, drawn by inversion. Theta may be infinite.
     """
+    n_items = sizes.sum()
     orderings = np.empty((n_rows, n_items), dtype=np.int64)
+    names = np.empty(n_items, dtype=np.int64)
     bounds = _bounds_of_insertion(n_items, theta)
     for row in range(n_rows):
         ordering = orderings[row]
@@ -78,6 +80,18 @@ def draw_by_insertion(
             for later in range(item, place, -1):
                 ordering[later] = ordering[later - 1]
             ordering[place] = item
+        if sizes.shape[0] == n_items:
+            continue
+        begin = 0
+        for size in sizes:
+            for place in range(begin, begin + size):
+                names[place] = place
+            for place in range(begin + size - 1, begin, -1):
+                other = begin + int(rng.random() * (place - begin + 1))
+                names[place], names[other] = names[other], names[place]
+            begin += size
+        for place in range(n_items):
+            ordering[place] = names[ordering[place]]
     return orderings
 
 
@@ -102,8 +116,25 @@ def place_probabilities(decay: npt.NDArray[np.float64]) -> npt.NDArray[np.float6
     return probabilities
 
 
+# What a part of a distance is charged by.
+EARLIER_BLOCK, BETTER_TIER = 0, 1
 # Counting a contingency table pays if it has so many times fewer cells than there are pairs.
 _PAIRS_PER_CELL = 6
+
+
+@compiled_part
+def _compare_with_all(
+    blocks: npt.NDArray[np.int32], labels: npt.NDArray[np.int32], item: int
+) -> tuple[int, int]:
+    """Count the items in later blocks that have a smaller label, and those with the same one."""
+    block, label = blocks[item], labels[item]
+    # Narrow numbers, so that many comparisons are made at once.
+    n_reversed, n_tied = np.int32(0), np.int32(0)
+    for other in range(blocks.shape[0]):
+        later = block < blocks[other]
+        n_reversed += np.int32(later & (labels[other] < label))
+        n_tied += np.int32(later & (labels[other] == label))
+    return int(n_reversed), int(n_tied)
 
 
 @compiled
@@ -134,23 +165,42 @@ def distance_units(
                 table[blocks[block_step * row, item], labels[label_step * row, item]] += 1
             units[row] = table_units(table, misplaced, tied, placing)
             continue
-        pairs, ties, placed = 0, 0, 0
         for item in range(n_items):
             own_blocks[item] = blocks[block_step * row, item]
             own_labels[item] = labels[label_step * row, item]
-            placed += placing[own_blocks[item], own_labels[item]]
+            units[row] += placing[own_blocks[item], own_labels[item]]
         for item in range(n_items if compared else 0):
-            block, label = own_blocks[item], own_labels[item]
-            # Narrow numbers, so that many comparisons are made at once.
-            n_reversed, n_tied = np.int32(0), np.int32(0)
-            for other in range(n_items):
-                later = block < own_blocks[other]
-                n_reversed += np.int32(later & (own_labels[other] < label))
-                n_tied += np.int32(later & (own_labels[other] == label))
-            pairs += int(n_reversed)
-            ties += int(n_tied)
-        units[row] = misplaced * pairs + tied * ties + placed
+            n_reversed, n_tied = _compare_with_all(own_blocks, own_labels, item)
+            units[row] += misplaced * n_reversed + tied * n_tied
     return units
+
+
+@compiled
+def part_distances(
+    blocks: npt.NDArray[np.int32],
+    labels: npt.NDArray[np.int64],
+    charged: int,
+    tied: int,
+    distances: npt.NDArray[np.float64],
+) -> None:
+    """Add to ``distances[row, part]`` the distance of each row, by parts.
+
+    A pair that is reversed, or tied where ties are charged, belongs to the part of the earlier
+    item's block, or of the better tier, which is that of the later item.
+    """
+    n_items = labels.shape[0]
+    # Seen from the end, the later item comes first and the better tier is the larger label.
+    sign = 1 if charged == EARLIER_BLOCK else -1
+    own_blocks = np.empty(n_items, dtype=np.int32)
+    own_labels = np.empty(n_items, dtype=np.int32)
+    for row in range(blocks.shape[0]):
+        for item in range(n_items):
+            own_blocks[item] = sign * blocks[row, item]
+            own_labels[item] = sign * labels[item]
+        for item in range(n_items):
+            n_reversed, n_tied = _compare_with_all(own_blocks, own_labels, item)
+            part = blocks[row, item] if charged == EARLIER_BLOCK else labels[item]
+            distances[row, part] += n_reversed + (n_tied if tied != 0 else 0)
 
 
 @compiled_part
@@ -230,8 +280,8 @@ def deal_items(
     return orderings
 
 
-@compiled
-def smaller_labels(table: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+@compiled_part
+def _smaller_labels(table: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """``smaller[label, block]``: number of items in a block whose label is smaller.
 
     It has one label more than there are, so that ``smaller[label + 1]`` counts "at most".
@@ -244,8 +294,8 @@ def smaller_labels(table: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     return smaller
 
 
-@compiled
-def swap_units(
+@compiled_part
+def _swap_units(
     smaller: npt.NDArray[np.int64],
     first_block: int,
     first_label: int,
@@ -311,7 +361,7 @@ def walk(
         table[:] = 0
         for place in range(n_items):
             table[block_of[place], labels[place]] += 1
-        smaller = smaller_labels(table)
+        smaller = _smaller_labels(table)
         current = units[chain]
         total = 0.0
         squares = 0.0
@@ -322,7 +372,7 @@ def walk(
             there = int(rng.random() * n_items)
             first, second = labels[here], labels[there]
             front, back = block_of[here], block_of[there]
-            change = swap_units(smaller, front, first, back, second, misplaced, placing)
+            change = _swap_units(smaller, front, first, back, second, misplaced, placing)
             if change <= 0 or rng.random() < np.exp(-theta * change):
                 labels[here] = second
                 labels[there] = first

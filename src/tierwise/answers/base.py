@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._kernels.consensus import total_cost
-from tierwise._kernels.counting import add_block_pair_counts, add_place_counts, changes_by_swap
+from tierwise._kernels.counting import add_block_pair_counts, add_place_counts
 from tierwise._kernels.orderings import distance_units
+from tierwise._util.types import NOT_LISTED
 from tierwise.data.counts import BlockCounts
 from tierwise.distances import Costs, Distance
 from tierwise.errors import InputError
@@ -158,18 +159,23 @@ def add_costs(one: Costs, other: Costs) -> Costs:
 
 
 def log_numbers_of_groups(first: Places) -> Floats:
-    """Log number of complete orderings that agree with each weak order.
+    """Log number of complete orderings that agree with each answer.
 
     Parameters
     ----------
     first
-        First place of the group of each item, one row per answer.
+        First place of the group of each listed item among the listed ones, one row per answer; -1
+        for items that may be anywhere.
     """
-    group_sizes = sizes_of_groups(first)
+    n_items = first.shape[1]
+    logs = log_factorials(n_items)
+    listed = first != NOT_LISTED
+    # Where an item may be anywhere, no group begins at the last place.
+    group_sizes = sizes_of_groups(np.where(listed, first, n_items - 1))
     # Every member of a group of k items brings its share of log k!.
-    shares = log_factorials(first.shape[1])[group_sizes] / group_sizes
-    logs: Floats = shares.sum(axis=1)
-    return logs
+    shares = np.where(listed, logs[group_sizes] / group_sizes, 0.0)
+    numbers: Floats = shares.sum(axis=1) + logs[n_items] - logs[listed.sum(axis=1)]
+    return numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -290,12 +296,6 @@ class KnownAnswers(ExactCompletions):
         """Distance of each answer from tiers."""
         units = self._units_of_blocks(self._blocks, labels)
         return units.astype(np.float64) * self.rule.unit
-
-    def distance_changes(self, labels: Labels, swap: npt.NDArray[np.int64]) -> Floats:
-        """By how much the distance of each answer grows when two items trade their tiers."""
-        rule = self.rule
-        units = changes_by_swap(self._blocks, labels, swap, rule.misplaced, rule.tied, rule.placing)
-        return units.astype(np.float64) * rule.unit
 
     def log_weights(self, labels: Labels, theta: float) -> Floats:
         """Log of the sum of ``exp(-theta d)`` over the completions of each answer."""

@@ -143,11 +143,9 @@ class BlockwiseAnswers(ExactCompletions):
 
     def __init__(self, first: Places, weights: Floats, sizes: Sizes, distance: Distance) -> None:
         n_items = first.shape[1]
-        logs = log_factorials(n_items)
         n_listed = (first != NOT_LISTED).sum(axis=1).astype(np.int64)
         self._sequences, starts = _in_groups(first)
-        log_numbers = log_numbers_of_groups(starts.astype(np.int32)) + logs[-1] - logs[n_listed]
-        super().__init__(sizes, distance, weights, log_numbers)
+        super().__init__(sizes, distance, weights, log_numbers_of_groups(first))
         self._first = first
         self._n_listed = n_listed
         self._starts = np.full((len(first), n_items + 1), n_items, dtype=np.int64)

@@ -166,20 +166,6 @@ class Likelihood:
             logs[rows] = part.log_weights(labels, theta)
         return logs
 
-    def log_weight_changes(
-        self, labels: Labels, theta: float, swaps: npt.NDArray[np.int64]
-    ) -> Floats:
-        """Growth of `log_weights` when two items trade their tiers: ``[swap, distinct answer]``."""
-        (part, *others), finite = self.parts, min(theta, self.largest_theta)
-        if isinstance(part, KnownAnswers) and not others:
-            return np.array([-finite * part.distance_changes(labels, swap) for swap in swaps])
-        before, after = self.log_weights(labels, theta), []
-        for swap in swaps:
-            swapped = labels.copy()
-            swapped[swap] = labels[swap[::-1]]
-            after.append(self.log_weights(swapped, theta))
-        return np.array(after) - before
-
     def _refuse_drawn(self) -> None:
         if self.drawn is not None:
             raise TooLargeError(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tierwise._kernels.counting import add_block_pair_counts
-from tierwise.answers.base import KnownAnswers, KnownRows
+from tierwise.answers.base import KnownAnswers, KnownRows, log_numbers_of_groups
 from tierwise.answers.capabilities import AllSizes, Capabilities
 from tierwise.answers.dispatch import (
     FIRST_MISTAKE_PROBABILITY,
@@ -200,6 +200,9 @@ class _RankingSource(_CompletedSource):
 
     def partial_orders(self) -> PartialOrders:
         return self._orders
+
+    def log_completions(self) -> float:
+        return float(self.weights @ log_numbers_of_groups(self.first))
 
     def complete_places(self) -> Places:
         return self.data.patterns if self._complete else super().complete_places()

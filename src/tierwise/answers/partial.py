@@ -20,7 +20,7 @@ from tierwise._kernels.augmentation import (
 from tierwise._kernels.counting import add_block_pair_counts, add_place_counts
 from tierwise._util.checks import RandomSource, as_generator
 from tierwise._util.types import NOT_LISTED, Estimate
-from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums
+from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums, log_numbers_of_groups
 from tierwise.files.places import collapse
 from tierwise.tiers import log_factorials
 
@@ -197,13 +197,7 @@ def orders_of_places(first: Places, weights: Floats) -> PartialOrders:
     listed = first != NOT_LISTED
     before = first[:, :, None] < first[:, None, :]
     relations = before & listed[:, :, None] & listed[:, None, :]
-    n_items = first.shape[1]
-    logs = log_factorials(n_items)
-    tied = (first[:, :, None] == first[:, None, :]).sum(axis=2)
-    # Each member of a tied group carries its share of the log number of its orders.
-    log_orders = np.where(listed, logs[tied] / tied, 0.0).sum(axis=1)
-    log_numbers = log_orders + logs[-1] - logs[listed.sum(axis=1)]
-    return PartialOrders(relations, weights, log_numbers, first)
+    return PartialOrders(relations, weights, log_numbers_of_groups(first), first)
 
 
 def orders_of_preferences(

@@ -137,6 +137,11 @@ class AnswerSource(ABC):
     def partial_orders(self) -> PartialOrders:
         """Return the distinct answers as partial orders, whose completions can be drawn."""
 
+    def log_completions(self) -> float:
+        """Sum the log numbers of complete orderings that agree with the answers."""
+        orders = self.partial_orders()
+        return float(orders.weights @ orders.log_numbers)
+
     @abstractmethod
     def at(
         self,

@@ -298,8 +298,7 @@ def unproved_at(source: AnswerSource, labels: Labels, method: str) -> Consensus:
 
 def _no_tiers(source: AnswerSource, partition: PartitionFunction) -> Solution:
     """With one tier all orderings are equally probable: all that counts is how many agree."""
-    orders = source.partial_orders()
-    log_completions = float((orders.weights * orders.log_numbers).sum())
+    log_completions = source.log_completions()
     log_partition = float(partition.log_value(0.0))
     labels = np.zeros(partition.n_items, dtype=np.int64)
     return Solution(

@@ -649,9 +649,7 @@ class GroupFitter(Fitter):
         self, component: Component, swaps: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """Growth of the log weights when two items trade their tiers: ``[swap, answer]``."""
-        sizes, labels, theta = component.sizes, component.labels, component.theta
-        if self._packed(sizes) is None:
-            return self.likelihood(sizes).log_weight_changes(labels, theta, swaps)
+        labels, theta = component.labels, component.theta
         before, after = self._log_weights(component, theta), []
         for swap in swaps:
             swapped = labels.copy()

@@ -84,7 +84,8 @@ class ClosedPartition(ExactPartition):
         """Draw orderings by repeated insertion."""
         from tierwise._kernels.orderings import draw_by_insertion
 
-        return draw_by_insertion(self.n_items, float(theta * self.rule.unit), n_rows, rng)
+        sizes = np.ones(self.n_items, dtype=np.int64)
+        return draw_by_insertion(sizes, float(theta * self.rule.unit), n_rows, rng)
 
     def _expected_table(self, theta: float) -> npt.NDArray[np.float64]:
         """Probability of each item in each place, by following it through the insertions."""

@@ -250,14 +250,15 @@ def draw_orderings(
     >>> draw_orderings(np.array([1, 0, 2]), float("inf"), 2, rng).tolist()
     [[1, 0, 2], [1, 0, 2]]
     """
-    from tierwise._kernels import inversions_weak_orders as kernels
+    from tierwise._kernels.inversions_weak_orders import draw_line_by_line
+    from tierwise._kernels.orderings import draw_by_insertion
 
     sizes = np.bincount(labels).astype(np.int64)
     if np.ndim(theta) == 0:
-        drawn = kernels.draw_by_insertion_and_shuffle(sizes, float(theta), n_rows, rng)  # type: ignore[arg-type]
+        drawn = draw_by_insertion(sizes, float(theta), n_rows, rng)  # type: ignore[arg-type]
     else:
         thetas = thetas_of_lines(sizes.tolist(), theta)
-        drawn = kernels.draw_line_by_line(sizes, thetas, n_rows, rng)
+        drawn = draw_line_by_line(sizes, thetas, n_rows, rng)
     by_tier = np.argsort(labels, kind="stable").astype(np.int64)
     orderings: _Integers = by_tier[drawn]
     return orderings

@@ -89,7 +89,7 @@ class GeneralisedPartition(ExactPartition):
 
     def part_distances(self, blocks: NDArray[np.int32], labels: _Integers) -> _Floats:
         """Distance of each row from tiers, by parts."""
-        from tierwise._kernels.counting import BETTER_TIER, EARLIER_BLOCK, part_distances
+        from tierwise._kernels.orderings import BETTER_TIER, EARLIER_BLOCK, part_distances
 
         tied = self.distance.rule(self.sizes).tied
         by_place = self.concentration == "place"
