@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_part
+from tierwise._kernels.compiling import compiled, compiled_part, inlined
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
@@ -43,14 +43,14 @@ class States(NamedTuple):
         ``left[state, label]`` is the number of items left that have a smaller label.
     """
 
-    sizes: npt.NDArray[np.int64]
-    strides: npt.NDArray[np.int64]
+    sizes: _Integers
+    strides: _Integers
     order: npt.NDArray[np.int32]
-    starts: npt.NDArray[np.int64]
+    starts: _Integers
     left: npt.NDArray[np.int16]
 
 
-def lay_out_states(sizes: npt.NDArray[np.int64], n_states: int) -> States:
+def lay_out_states(sizes: _Integers, n_states: int) -> States:
     """Lay out the states of these sizes; there are ``n_states`` of them."""
     strides = np.ones(sizes.shape[0], dtype=np.int64)
     strides[:-1] = np.cumprod(sizes[:0:-1] + 1)[::-1]
@@ -67,9 +67,7 @@ def lay_out_states(sizes: npt.NDArray[np.int64], n_states: int) -> States:
 
 
 @compiled
-def _fill_states(
-    states: States, counts: npt.NDArray[np.int64], filled: npt.NDArray[np.int64]
-) -> None:
+def _fill_states(states: States, counts: _Integers, filled: _Integers) -> None:
     """Fill the order, the starts (given as zeros) and the items left."""
     sizes, _, order, starts, left = states
     n_tiers = sizes.shape[0]
@@ -117,14 +115,54 @@ def next_choice(choice: _Integers, limits: _Integers) -> bool:
     return False
 
 
+class Steps(NamedTuple):
+    """What steps from state to state cost.
+
+    Attributes
+    ----------
+    states
+        The states.
+    misplaced, placing
+        The distance, in units.
+    parts
+        Items of a label in a block belong to the part ``parts[block, label]`` of the distance.
+    decay
+        ``decay[part, units]`` is what so much of a part multiplies a weight with.
+    """
+
+    states: States
+    misplaced: int
+    placing: _Integers
+    parts: _Integers
+    decay: _Floats
+
+
+@inlined
+def _ways_to(
+    states: States, misplaced: int, placing: _Integers, block: int, label: int, state: int, top: int
+) -> tuple[int, int, int]:
+    """How a state is reached by taking items of a label: kept, units of each taken, most taken.
+
+    ``top`` items are left when the block begins. If more of the labels done so far are kept than
+    may be left after the block, the state leads nowhere, and fewer than none can be taken.
+    """
+    sizes, left = states.sizes, states.left
+    behind = left[state, label + 1]
+    if behind > top - sizes[block]:
+        return 0, 0, -1
+    kept = behind - left[state, label]
+    most = min(sizes[label] - kept, top - left[state, sizes.shape[0]])
+    return kept, misplaced * behind + placing[block, label], most
+
+
 @compiled
 def ways_by_distance(
     states: States,
     misplaced: int,
-    placing: npt.NDArray[np.int64],
-    binomials: npt.NDArray[np.float64] | npt.NDArray[np.int64],
-    ways: npt.NDArray[np.float64] | npt.NDArray[np.int64],
-    degrees: npt.NDArray[np.int64],
+    placing: _Integers,
+    binomials: _Floats | _Integers,
+    ways: _Floats | _Integers,
+    degrees: _Integers,
 ) -> None:
     """Fill ``ways[state, units]``, given as zeros: how many ways lead to a state at a distance.
 
@@ -132,23 +170,16 @@ def ways_by_distance(
     ``binomials[n, k]`` are of the same kind as ``ways``: integers, or floats, which hold whole
     numbers exactly below 2 ** 53.
     """
-    sizes, strides, order, starts, left = states
-    n_tiers = sizes.shape[0]
-    n_states = ways.shape[0]
-    ways[n_states - 1, 0] = 1
-    degrees[n_states - 1] = 0
+    sizes, strides, order, starts, _ = states
+    ways[ways.shape[0] - 1, 0] = 1
+    degrees[ways.shape[0] - 1] = 0
     top = starts.shape[0] - 2
-    for block in range(n_tiers):
+    for block in range(sizes.shape[0]):
         bottom = top - sizes[block]
-        for label in range(n_tiers):
+        for label in range(sizes.shape[0]):
             for position in range(starts[bottom], starts[top]):
                 state = order[position]
-                behind = left[state, label + 1]
-                if behind > bottom:
-                    continue
-                kept = behind - left[state, label]
-                rate = misplaced * behind + placing[block, label]
-                most = min(sizes[label] - kept, top - left[state, n_tiers])
+                kept, rate, most = _ways_to(states, misplaced, placing, block, label, state, top)
                 for taken in range(1, most + 1):
                     source = state + taken * strides[label]
                     degree = degrees[source]
@@ -163,16 +194,13 @@ def ways_by_distance(
 
 
 @compiled
-def weight_and_moments(
-    states: States, misplaced: int, placing: _Integers, parts: _Integers, decay: _Floats
-) -> _Floats:
+def weight_and_moments(steps: Steps) -> _Floats:
     """Weight of all ways together; their sums of each part of the distance, and of products.
 
-    Items of a label in a block belong to the part ``parts[block, label]``, in units, and
-    ``decay[part, units]`` is what that much of it multiplies the weight with. Products of two parts
-    are the lower triangle of a matrix, row by row.
+    Products of two parts are the lower triangle of a matrix, row by row.
     """
-    sizes, strides, order, starts, left = states
+    states, misplaced, placing, parts, decay = steps
+    sizes, strides, order, starts, _ = states
     n_tiers, n_parts = sizes.shape[0], decay.shape[0]
     n_states = order.shape[0]
     products = 1 + n_parts
@@ -188,13 +216,10 @@ def weight_and_moments(
             square = products + part * (part + 1) // 2 + part
             for position in range(starts[bottom], starts[top]):
                 state = order[position]
-                behind = left[state, label + 1]
-                if behind > bottom:
+                kept, rate, most = _ways_to(states, misplaced, placing, block, label, state, top)
+                if most < 1:
                     continue
-                kept = behind - left[state, label]
-                rate = misplaced * behind + placing[block, label]
                 fall = decay[part, rate]
-                most = min(sizes[label] - kept, top - left[state, n_tiers])
                 factor = 1.0
                 weight_sum = own_sum = square_sum = 0.0
                 for taken in range(1, most + 1):
@@ -230,11 +255,7 @@ def weight_and_moments(
 
 @compiled_part
 def _weight_before(
-    weights: npt.NDArray[np.float64],
-    left: npt.NDArray[np.int16],
-    state: int,
-    label: int,
-    top: int,
+    weights: _Floats, left: npt.NDArray[np.int16], state: int, label: int, top: int
 ) -> float:
     """Weight of a state before this label of the block was done."""
     n_tiers = weights.shape[0]
@@ -245,18 +266,12 @@ def _weight_before(
 
 
 @compiled
-def filter_weights(
-    states: States,
-    misplaced: int,
-    placing: npt.NDArray[np.int64],
-    parts: npt.NDArray[np.int64],
-    decay: npt.NDArray[np.float64],
-) -> npt.NDArray[np.float64]:
+def filter_weights(steps: Steps) -> _Floats:
     """``weights[label, state]``: weight of a state once this label of its block is done.
 
-    The last label's row holds the weights of the states between blocks. Parts and decay are as for
-    `weight_and_moments`, here and below.
+    The last label's row holds the weights of the states between blocks.
     """
+    states, misplaced, placing, parts, decay = steps
     sizes, strides, order, starts, left = states
     n_tiers = sizes.shape[0]
     n_states = order.shape[0]
@@ -269,14 +284,11 @@ def filter_weights(
             part = parts[block, label]
             for position in range(starts[bottom], starts[top]):
                 state = order[position]
-                behind = left[state, label + 1]
-                if behind > bottom:
+                kept, rate, most = _ways_to(states, misplaced, placing, block, label, state, top)
+                if most < 0:
                     continue
-                kept = behind - left[state, label]
-                fall = decay[part, misplaced * behind + placing[block, label]]
-                most = min(sizes[label] - kept, top - left[state, n_tiers])
                 weight = _weight_before(weights, left, state, label, top)
-                factor = 1.0
+                fall, factor = decay[part, rate], 1.0
                 for taken in range(1, most + 1):
                     factor *= fall * (kept + taken) / taken
                     source = state + taken * strides[label]
@@ -290,16 +302,10 @@ def filter_weights(
 
 @compiled
 def draw_sequences(
-    states: States,
-    misplaced: int,
-    placing: npt.NDArray[np.int64],
-    parts: npt.NDArray[np.int64],
-    decay: npt.NDArray[np.float64],
-    weights: npt.NDArray[np.float64],
-    n_rows: int,
-    rng: np.random.Generator,
-) -> npt.NDArray[np.int64]:
+    steps: Steps, weights: _Floats, n_rows: int, rng: np.random.Generator
+) -> _Integers:
     """Draw label sequences by walking the filtered weights back; labels ascend within a block."""
+    states, misplaced, placing, parts, decay = steps
     sizes, strides, left = states.sizes, states.strides, states.left
     n_tiers = sizes.shape[0]
     n_items = sizes.sum()
@@ -312,11 +318,8 @@ def draw_sequences(
             for label in range(n_tiers - 1, -1, -1):
                 if left[state, n_tiers] == top:
                     break
-                behind = left[state, label + 1]
-                kept = behind - left[state, label]
-                rate = misplaced * behind + placing[block, label]
+                kept, rate, most = _ways_to(states, misplaced, placing, block, label, state, top)
                 fall = decay[parts[block, label], rate]
-                most = min(sizes[label] - kept, top - left[state, n_tiers])
                 # Taking none is the first choice; where rounding leaves a remainder after the last
                 # choice, the last possible one stands.
                 none = _weight_before(weights, left, state, label, top)
@@ -340,15 +343,9 @@ def draw_sequences(
 
 
 @compiled
-def expected_table(
-    states: States,
-    misplaced: int,
-    placing: npt.NDArray[np.int64],
-    parts: npt.NDArray[np.int64],
-    decay: npt.NDArray[np.float64],
-    weights: npt.NDArray[np.float64],
-) -> npt.NDArray[np.float64]:
+def expected_table(steps: Steps, weights: _Floats) -> _Floats:
     """Return the expected contingency table, by one pass back over the filtered weights."""
+    states, misplaced, placing, parts, decay = steps
     sizes, strides, order, starts, left = states
     n_tiers = sizes.shape[0]
     table = np.zeros((n_tiers, n_tiers))
@@ -363,13 +360,10 @@ def expected_table(
             # Descending: a state passes its share on before this label adds to it.
             for position in range(starts[top] - 1, starts[bottom] - 1, -1):
                 state = order[position]
-                behind = left[state, label + 1]
-                if behind > bottom or onward[state] == 0.0:
+                if onward[state] == 0.0:
                     continue
-                kept = behind - left[state, label]
-                fall = decay[part, misplaced * behind + placing[block, label]]
-                most = min(sizes[label] - kept, top - left[state, n_tiers])
-                factor = 1.0
+                kept, rate, most = _ways_to(states, misplaced, placing, block, label, state, top)
+                fall, factor = decay[part, rate], 1.0
                 for taken in range(1, most + 1):
                     factor *= fall * (kept + taken) / taken
                     source = state + taken * strides[label]

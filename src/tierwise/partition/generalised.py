@@ -27,7 +27,7 @@ from tierwise.partition.base import DEFAULT_BUDGET, ExactPartition, PartMoments
 from tierwise.partition.gaussian import pair_probabilities, rank_tier_probabilities
 
 if TYPE_CHECKING:
-    from tierwise._kernels.recursion import States
+    from tierwise._kernels.recursion import States, Steps
     from tierwise.distances import Distance
     from tierwise.partition.base import Concentration, Moments
     from tierwise.tiers import Sizes
@@ -241,7 +241,7 @@ class RecursionParts(GeneralisedPartition):
         from tierwise._kernels.recursion import weight_and_moments
 
         n_tiers = len(self.sizes)
-        sums = weight_and_moments(*self._model, self._parts, self._decay(thetas))
+        sums = weight_and_moments(self._steps(thetas))
         weight = float(sums[0])
         means = sums[1 : 1 + self.n_parts] / weight
         lower = np.zeros((n_tiers, n_tiers))
@@ -250,24 +250,20 @@ class RecursionParts(GeneralisedPartition):
         log_orders = sum(lgamma(size + 1) for size in self.sizes)
         return PartMoments(log(weight) + log_orders, means, products - np.outer(means, means))
 
-    def _filter(self, thetas: Thetas) -> tuple[_Integers, _Floats, _Floats]:
-        """Parts, decay, and weights of all states, label by label."""
-        from tierwise._kernels.recursion import filter_weights
+    def _steps(self, thetas: Thetas) -> Steps:
+        """Return what steps from state to state cost."""
+        from tierwise._kernels.recursion import Steps
 
-        decay = self._decay(thetas)
-        return self._parts, decay, filter_weights(*self._model, self._parts, decay)
-
-    @property
-    def _model(self) -> tuple[States, int, _Integers]:
-        rule = self.distance.rule(self.sizes)
-        return self._states, rule.misplaced, rule.placing
+        rule, decay = self.distance.rule(self.sizes), self._decay(thetas)
+        return Steps(self._states, rule.misplaced, rule.placing, self._parts, decay)
 
     def _draw_sequences(self, theta: Any, n_rows: int, rng: np.random.Generator) -> _Integers:
         """Filter forward, draw the table backward, and order the labels in each block at random."""
         from tierwise._kernels.orderings import shuffle_within_blocks
-        from tierwise._kernels.recursion import draw_sequences
+        from tierwise._kernels.recursion import draw_sequences, filter_weights
 
-        sequences = draw_sequences(*self._model, *self._filter(theta), n_rows, rng)
+        steps = self._steps(theta)
+        sequences = draw_sequences(steps, filter_weights(steps), n_rows, rng)
         shuffle_within_blocks(sequences, self._states.sizes, rng)
         if self._turned:
             return np.ascontiguousarray(len(self.sizes) - 1 - sequences[:, ::-1])
@@ -275,9 +271,10 @@ class RecursionParts(GeneralisedPartition):
 
     def _expected_table(self, theta: Any) -> _Floats:
         """Return the expected table by a pass forward and one back."""
-        from tierwise._kernels.recursion import expected_table
+        from tierwise._kernels.recursion import expected_table, filter_weights
 
-        table = expected_table(*self._model, *self._filter(theta))
+        steps = self._steps(theta)
+        table = expected_table(steps, filter_weights(steps))
         return table[::-1, ::-1] if self._turned else table
 
 

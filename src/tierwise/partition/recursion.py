@@ -28,7 +28,7 @@ from tierwise.tiers import log_number_of_tiers
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from tierwise._kernels.recursion import States
+    from tierwise._kernels.recursion import States, Steps
     from tierwise.distances import Distance
     from tierwise.tiers import Sizes
 
@@ -125,13 +125,7 @@ class RecursionPartition(ExactPartition):
             return self._from_counts(*self._by_distance, theta)
         from tierwise._kernels.recursion import weight_and_moments
 
-        weight, first, second = weight_and_moments(
-            self._states,
-            self.rule.misplaced,
-            self.rule.placing,
-            self._one_part,
-            self._decay(theta)[None, :],
-        ).tolist()
+        weight, first, second = weight_and_moments(self._steps(theta)).tolist()
         unit = self.rule.unit
         mean = first / weight
         variance = second / weight - mean * mean
@@ -158,54 +152,32 @@ class RecursionPartition(ExactPartition):
         orders = prod(factorial(size) for size in self.sizes)
         return from_exact_counts([number * orders for number in ways], self.rule.unit)
 
-    def _filter(self, theta: float) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Weights of all states, label by label, and the decay they were made with."""
-        from tierwise._kernels.recursion import filter_weights
+    def _steps(self, theta: float) -> Steps:
+        """Return what steps cost; the whole distance is one part, with one theta."""
+        from tierwise._kernels.recursion import Steps
 
-        decay = self._decay(theta)[None, :]
-        rule = self.rule
-        weights = filter_weights(self._states, rule.misplaced, rule.placing, self._one_part, decay)
-        return weights, decay
-
-    @property
-    def _one_part(self) -> npt.NDArray[np.int64]:
-        """The whole distance is one part, with one theta."""
-        return np.zeros((len(self.sizes), len(self.sizes)), dtype=np.int64)
+        one_part = np.zeros((len(self.sizes), len(self.sizes)), dtype=np.int64)
+        rule, decay = self.rule, self._decay(theta)[None, :]
+        return Steps(self._states, rule.misplaced, rule.placing, one_part, decay)
 
     def _draw_sequences(
         self, theta: float, n_rows: int, rng: np.random.Generator
     ) -> npt.NDArray[np.int64]:
         """Filter forward, draw the table backward, and order the labels in each block at random."""
         from tierwise._kernels.orderings import shuffle_within_blocks
-        from tierwise._kernels.recursion import draw_sequences
+        from tierwise._kernels.recursion import draw_sequences, filter_weights
 
-        weights, decay = self._filter(theta)
-        sequences = draw_sequences(
-            self._states,
-            self.rule.misplaced,
-            self.rule.placing,
-            self._one_part,
-            decay,
-            weights,
-            n_rows,
-            rng,
-        )
+        steps = self._steps(theta)
+        sequences = draw_sequences(steps, filter_weights(steps), n_rows, rng)
         shuffle_within_blocks(sequences, self._states.sizes, rng)
         return sequences
 
     def _expected_table(self, theta: float) -> npt.NDArray[np.float64]:
         """Return the expected table by a pass forward and one back."""
-        from tierwise._kernels.recursion import expected_table
+        from tierwise._kernels.recursion import expected_table, filter_weights
 
-        weights, decay = self._filter(theta)
-        return expected_table(
-            self._states,
-            self.rule.misplaced,
-            self.rule.placing,
-            self._one_part,
-            decay,
-            weights,
-        )
+        steps = self._steps(theta)
+        return expected_table(steps, filter_weights(steps))
 
 
 def excess(sizes: Sizes, budget: float) -> TooLargeError | None:
