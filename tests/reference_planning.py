@@ -11,7 +11,7 @@ def truncated_means(mean, deviation):
     return mean + deviation * density / (1 - below), mean - deviation * density / below
 
 
-def gain_of_pair(means, covariance, above, one, other):
+def gain_of_pair(means, covariance, one, other):
     """Return the information of a comparison about the orders of all pairs, in bits.
 
     The order of a pair expects a difference of strengths; the information is half the variance of
@@ -39,9 +39,9 @@ def gain_of_pair(means, covariance, above, one, other):
             mean = means[first] - means[second]
             if_above, if_below = truncated_means(mean, sqrt(variance))
             slope = covary(one, other, first, second) / variance
-            expected = [slope * if_above, slope * if_below, 0.0]
-            shares = [above[first][second], above[second][first]]
-            shares.append(1 - sum(shares))
+            expected = [slope * if_above, slope * if_below]
+            above = 0.5 * (1 + erf(mean / sqrt(2 * variance)))
+            shares = [above, 1 - above]
             middle = sum(share * value for share, value in zip(shares, expected, strict=True))
             spread = sum(
                 share * (value - middle) ** 2 for share, value in zip(shares, expected, strict=True)
@@ -49,6 +49,35 @@ def gain_of_pair(means, covariance, above, one, other):
             gain += 0.5 * precision * spread / log(2)
     assert n_pairs == comb(n_items, 2)
     return gain
+
+
+def order_of(draw, first, second):
+    """Return -1, 0 or 1: above, tied, below."""
+    return (draw[first] > draw[second]) - (draw[first] < draw[second])
+
+
+def gain_in_draws(draws, worths, one, other):
+    """Return the information of a comparison about the orders of all pairs, in bits, from draws.
+
+    Half of the squared covariance of the chance with each order, over the share of the order and
+    the variance of the answer. What a draw has in common with itself does not count.
+    """
+    number, n_items = len(draws), len(draws[0])
+    chances = [draw[one] / (draw[one] + draw[other]) for draw in worths]
+    mean = sum(chances) / number
+    away = [chance - mean for chance in chances]
+    total = 0.0
+    for first in range(n_items):
+        for second in range(first + 1, n_items):
+            for order in (-1, 0, 1):
+                there = [float(order_of(draw, first, second) == order) for draw in draws]
+                share = sum(there) / number
+                if share == 0:
+                    continue
+                products = [a * (t - share) for a, t in zip(away, there, strict=True)]
+                own = sum(product**2 for product in products)
+                total += (sum(products) ** 2 - own) / number**2 / share
+    return max(total, 0.0) / (2 * log(2) * mean * (1 - mean))
 
 
 def information_of_ranking(size):

@@ -52,8 +52,12 @@ def test_plan_says_what_is_missing_in_options(options, words):
 def test_next_lists_questions(votes):
     found = json.loads(run("next", votes, "-n", 2, "--seed", 1, "--json").stdout)
     first = found["questions"][0]
-    assert {first["item_1"], first["item_2"]} == {"bee", "cat"}
-    assert "bee or cat" in run("next", votes, "-n", 2, "--seed", 1).stdout
+    # Where cat stands is open, and ant would show it best (mutual information, from draws: 0.20
+    # bits, and 0.13 for bee and cat).
+    assert {first["item_1"], first["item_2"]} == {"ant", "cat"}
+    said = run("next", votes, "-n", 2, "--seed", 1).stdout
+    assert "ant or cat" in said
+    assert "need not add up to 100%" in " ".join(said.split())
 
 
 def test_next_asks_for_subsets(votes):

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import tierwise as tw
-from tests.reference_planning import gain_of_pair, information_of_ranking
-from tierwise.planning.questions import _batch
+from tests.reference_planning import gain_in_draws, gain_of_pair, information_of_ranking
+from tierwise.planning.orders import drawn_orders
+from tierwise.planning.questions import batch_of_questions
 from tierwise.planning.strengths import Strengths, gains_of_comparisons, openness
 
 
@@ -23,53 +24,104 @@ def posterior(battles):
 
 @pytest.fixture(scope="module")
 def unclear():
-    """Strengths of five items that covary, and tiers about which much is open."""
+    """Strengths of five items that covary."""
     rng = np.random.default_rng(5)
     root = rng.normal(size=(5, 7))
-    strengths = Strengths(rng.normal(size=5), root @ root.T / 10)
-    shares = rng.dirichlet((2, 2, 2), size=(5, 5))
-    above = np.triu(shares[:, :, 0], k=1) + np.triu(shares[:, :, 1], k=1).T
-    return strengths, above
+    return Strengths(rng.normal(size=5), root @ root.T / 10)
 
 
-def test_gains_are_mutual_information(unclear, monkeypatch):
-    monkeypatch.setattr("tierwise.planning.strengths._SAY_OF_STRENGTHS", 0.0)
-    strengths, above = unclear
-    gains = gains_of_comparisons(strengths, openness(strengths, above))
+@pytest.fixture(scope="module")
+def draws():
+    """Draws of tiers of five items, with log worths that fall from tier to tier."""
+    rng = np.random.default_rng(6)
+    labels = rng.integers(1, 4, size=(60, 5))
+    labels = np.array([np.unique(row, return_inverse=True)[1] + 1 for row in labels])
+    return labels, -labels * rng.uniform(0.2, 1.0, size=(60, 1))
+
+
+def test_gains_by_strengths_are_mutual_information(unclear):
+    gains = gains_of_comparisons(unclear, openness(unclear))
     for one in range(5):
         for other in range(one + 1, 5):
-            expected = gain_of_pair(
-                strengths.means.tolist(), strengths.covariance.tolist(), above.tolist(), one, other
-            )
+            expected = gain_of_pair(unclear.means.tolist(), unclear.covariance.tolist(), one, other)
             assert gains[one, other] == pytest.approx(expected, rel=1e-9)
             assert gains[other, one] == pytest.approx(gains[one, other])
 
 
+def test_gains_by_draws_are_mutual_information(draws):
+    labels, logs = draws
+    gains = drawn_orders(labels, logs).gains()
+    for one in range(5):
+        for other in range(one + 1, 5):
+            expected = gain_in_draws(labels.tolist(), np.exp(logs).tolist(), one, other)
+            assert gains[one, other] == pytest.approx(expected, abs=1e-6)
+            assert gains[other, one] == gains[one, other]
+
+
+def test_what_was_asked_before_is_taken_away_from_draws(draws):
+    """Covariances given a normal observation, by their formula, after two questions."""
+    orders = drawn_orders(*draws)
+    pairs = list(zip(*np.triu_indices(5, k=1), strict=True))
+    covariance = orders.chances.T @ orders.chances
+    with_draws = orders.chances.T
+    found = orders
+    for pair, share in (((0, 2), 1.0), ((3, 1), 0.5)):
+        at = pairs.index((min(pair), max(pair)))
+        change, variance = covariance[:, at], covariance[at, at] + orders.noise[at] / share
+        with_draws = with_draws - np.outer(change, with_draws[at]) / variance
+        covariance = covariance - np.outer(change, change) / variance
+        found = found.observe(*pair, share)
+    assert found.variances == pytest.approx(np.diag(covariance))
+    assert found.explained == pytest.approx(np.diag(with_draws @ orders.alike @ with_draws.T))
+    assert found.gains()[0, 2] < orders.gains()[0, 2]
+
+
+def test_whether_there_are_tiers_at_all_is_asked_of_items_far_apart():
+    """Half of the draws have no tiers: neighbours would say little about that."""
+    rng = np.random.default_rng(7)
+    several = np.array([1, 1, 2, 2, 3, 3])
+    labels = np.where(rng.random((100, 1)) < 0.5, several, 1)
+    gains = drawn_orders(labels, -0.5 * labels.astype(float)).gains()
+    assert gains[0, 5] > 2 * gains[0, 2] > 0
+    assert gains[0, 1] == 0
+
+
+def test_chance_in_draws_is_not_information():
+    """Orders and chances of items that have nothing to do with each other gain nothing."""
+    rng = np.random.default_rng(8)
+    labels = rng.integers(1, 3, size=(200, 6))
+    gains = [
+        drawn_orders(labels, rng.normal(size=labels.shape)).explained.mean() for _ in range(40)
+    ]
+    assert abs(np.mean(gains)) < 4 * np.std(gains) / 40**0.5
+
+
 def test_observations_change_the_covariance_as_those_of_normal_variables_do(unclear):
-    strengths, _ = unclear
     contrast = np.array([0.0, 1.0, 0.0, -1.0, 0.0])
-    precision = np.linalg.inv(strengths.covariance) + 0.2 * np.outer(contrast, contrast)
-    found = strengths.observe((1, 3), 0.2).covariance
+    precision = np.linalg.inv(unclear.covariance) + 0.2 * np.outer(contrast, contrast)
+    found = unclear.observe((1, 3), 0.2).covariance
     assert found == pytest.approx(np.linalg.inv(precision), abs=1e-10)
 
 
-def test_a_ranking_counts_for_less_than_its_comparisons(unclear):
+def test_a_ranking_counts_for_less_than_its_comparisons(unclear, draws):
     """The first subset gains what its pairs do, each as much as a ranking says of it."""
-    strengths, above = unclear
-    everything = ~np.eye(5, dtype=bool)
-    [(members, gain)] = _batch(strengths, above, everything, np.ones(5), 1, 3)
-    gains = gains_of_comparisons(strengths, openness(strengths, above))
+    everything, orders = ~np.eye(5, dtype=bool), drawn_orders(*draws)
+    [(members, gain)] = batch_of_questions(unclear, orders, everything, np.ones(5), 1, 3)
+    gains = orders.gains() + 0.01 * gains_of_comparisons(unclear, openness(unclear))
     pairs = np.triu(gains[np.ix_(members, members)], k=1).sum()
     assert gain == pytest.approx(information_of_ranking(3) * pairs)
     assert information_of_ranking(2) == pytest.approx(1)
 
 
-def test_a_certain_order_leaves_nothing_to_ask(unclear, monkeypatch):
-    monkeypatch.setattr("tierwise.planning.strengths._SAY_OF_STRENGTHS", 0.0)
-    strengths, _ = unclear
-    certain = np.triu(np.ones((5, 5)), k=1)
-    assert openness(strengths, certain).max() < 1e-12
-    assert openness(strengths, np.zeros((5, 5))).max() < 1e-12
+def test_where_all_draws_agree_strengths_are_asked(unclear):
+    """Draws that say nothing gain nothing; the closest are asked about, and not nobody."""
+    orders = drawn_orders(np.ones((20, 5), dtype=np.int64), np.zeros((20, 5)))
+    assert orders.gains().max() == 0
+    everything = ~np.eye(5, dtype=bool)
+    [(members, gain)] = batch_of_questions(unclear, orders, everything, np.ones(5), 1, 2)
+    gains = gains_of_comparisons(unclear, openness(unclear))
+    assert gain == pytest.approx(0.01 * gains.max())
+    assert gains[members] == gains.max()
 
 
 def test_questions_come_best_first_and_without_repetition(battles, posterior):
@@ -85,6 +137,7 @@ def test_questions_come_best_first_and_without_repetition(battles, posterior):
     assert len(questions.to_frame()) == 6
     assert len(questions.to_dict()["questions"]) == 6
     assert "draws of the posterior" in questions.summary()
+    assert "need not add up to 100%" in questions.summary().replace("\n", " ")
 
 
 def test_there_are_no_more_questions_than_pairs(battles, posterior):

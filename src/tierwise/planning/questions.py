@@ -19,6 +19,7 @@ from tierwise._util.columns import display_width, shortened_names
 from tierwise._util.results import Result
 from tierwise._util.tables import Table
 from tierwise._util.types import plain_item
+from tierwise.answers.races import races_of
 from tierwise.data.battles import Battles
 from tierwise.data.frames import make_frame
 from tierwise.data.kinds import check_data
@@ -26,6 +27,8 @@ from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError, counted, drop, quoted, share_in_words, use
 from tierwise.luce.judges import at_effective_number
+from tierwise.luce.worths import best_worths
+from tierwise.planning.orders import drawn_orders
 from tierwise.planning.plan import short_chains
 from tierwise.planning.strengths import gains_of_comparisons, openness, strengths_of
 from tierwise.posterior.estimates import share_above
@@ -41,6 +44,7 @@ if TYPE_CHECKING:
     from tierwise._util.types import Item
     from tierwise.data.frames import Backend
     from tierwise.data.scan import RankingScan
+    from tierwise.planning.orders import DrawnOrders
     from tierwise.planning.strengths import Strengths
     from tierwise.posterior.result import Posterior
     from tierwise.searching.choice import Choice
@@ -52,8 +56,15 @@ AskNext: TypeAlias = Literal["pairs", "subsets"]
 # Shares of so many draws are known to a few per cent, which is enough to rank questions.
 _DRAWS = 400
 _CHAINS = 2
+# What none of a few hundred draws says is still possible, so normal strengths have a small say.
+_SAY_OF_STRENGTHS = 0.01
 # Said where all draws agree.
 _NOTHING_OPEN = "No answer is expected to say anything new"
+# Said under tables of pairs.
+_SUM_OF_SHARES = (
+    "The three need not add up to 100%: a better item may be near, too, and near ties are judged "
+    "under a prior that does not favour few tiers."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +80,9 @@ class Question(Result):
         bits, summed over all pairs of items; with those asked before taken as answered.
     above, near, below
         For two items: probability that the first is in a better tier than the second, that the two
-        are tied or nearly, and that the first is in a worse tier; None for more items. A difference
-        may be sure and small, so these need not sum to 1.
+        are tied or nearly, and that the first is in a worse tier; None for more items. These need
+        not sum to 1: a better item may be near, too, and near ties are judged under a prior that
+        does not favour few tiers.
     """
 
     items: tuple[Item, ...]
@@ -170,7 +182,7 @@ class Questions(Result):
             f"tied and below, from {self.n_draws:,} draws of the posterior."
         )
         if self.rows[0].near is not None:
-            note += f" P(near): {NEARLY_IN_WORDS}."
+            note += f" P(near): {NEARLY_IN_WORDS}. {_SUM_OF_SHARES}"
         return Table(header, cells, note=note).to_text(width)
 
     def __repr__(self) -> str:
@@ -196,7 +208,8 @@ def next_questions(
 
     Each pair of items is above, tied or below; what is open about that has an entropy. A question
     is worth the entropy that its answer is expected to take away, summed over all pairs of items:
-    who wins says something about the strengths of the two, and through them about all others.
+    who wins says something about the two, about all others, and about whether there are tiers at
+    all, as far as these go together in draws of the posterior.
     Questions of a batch are chosen one after the other, each as if those before had been answered,
     so that a batch does not ask the same thing twice in other words.
 
@@ -229,8 +242,8 @@ def next_questions(
     --------
     >>> import tierwise as tw
     >>> battles = tw.Battles.from_rows([("a", "b", "a")] * 30 + [("b", "c", "b"), ("c", "b", "c")])
-    >>> tw.next_questions(battles, 1, rng=1).rows[0].items
-    ('b', 'c')
+    >>> tw.next_questions(battles, 1, rng=1).rows[0].items  # where c stands is open
+    ('a', 'c')
     """
     check_choice("ask", ask, get_args(AskNext))
     k = check_count("k", k)
@@ -259,10 +272,9 @@ def next_questions(
     order = [posterior.items.index(item) for item in items]
     above = share_above(posterior.labels)[np.ix_(order, order)]
     near = posterior.tied_or_nearly_probabilities().to_numpy()[np.ix_(order, order)]
-    rows = [
-        _question(members, gain, above, near, items)
-        for members, gain in _batch(strengths_of(known), above, allowed, prices, k, size)
-    ]
+    orders = drawn_orders(posterior.labels[:, order], _log_worths(posterior, known)[:, order])
+    batch = batch_of_questions(strengths_of(known), orders, allowed, prices, k, size)
+    rows = [_question(members, gain, above, near, items) for members, gain in batch]
     return Questions(tuple(rows), len(posterior.labels))
 
 
@@ -286,22 +298,39 @@ def _posterior_of(data: Any, choice: Choice | None, rng: RandomSource) -> Poster
         )
 
 
-def _batch(
+def _log_worths(posterior: Posterior, data: Any) -> Floats:
+    """Return log worths of the items of a posterior in each draw; the best ones if it has none."""
+    if posterior.family == "luce":
+        return posterior.log_worths
+    races = races_of(data)
+    order = [data.items.index(item) for item in posterior.items]
+    different, draw_of = np.unique(posterior.labels, axis=0, return_inverse=True)
+    found = np.empty(different.shape)
+    for labels, row in zip(different, found, strict=True):
+        in_data = np.empty(len(order), dtype=np.int64)
+        in_data[order] = labels - 1
+        row[:] = best_worths(races, in_data).logs[labels - 1]
+    return np.asarray(found[draw_of.ravel()])
+
+
+def batch_of_questions(
     strengths: Strengths,
-    above: Floats,
+    orders: DrawnOrders,
     allowed: NDArray[np.bool_],
     prices: Floats,
     k: int,
     size: int,
 ) -> list[tuple[tuple[int, ...], float]]:
     """Choose questions one by one, each as if those before had been answered, with their gains."""
-    weights = openness(strengths, above)
+    weights = openness(strengths)
     # Of the comparisons that a ranking implies, several say the same: each counts for less.
     share = 4.0 * sum((left - 1) / left for left in range(2, size + 1)) / (size * (size - 1))
     chosen: list[tuple[tuple[int, ...], float]] = []
     unasked = np.triu(allowed)
     for _ in range(k):
-        gains = np.where(allowed, share * gains_of_comparisons(strengths, weights), 0.0)
+        of_strengths = gains_of_comparisons(strengths, weights)
+        gains = share * (orders.gains() + _SAY_OF_STRENGTHS * of_strengths)
+        gains = np.where(allowed, gains, 0.0)
         members = _most_worth(gains, unasked, allowed, prices, size)
         if members is None:
             break
@@ -310,6 +339,7 @@ def _batch(
         unasked[inside] = False
         for one, other in combinations(members, 2):
             strengths = strengths.observe((one, other), share * strengths.precision(one, other))
+            orders = orders.observe(one, other, share)
     return chosen
 
 

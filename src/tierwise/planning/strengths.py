@@ -1,10 +1,12 @@
 """What a comparison would say about the order of items: normal strengths, and what is open of them.
 
 Strengths, one for each item, are about normal given the answers (Laplace's approximation of Luce's
-model). Two items are above, tied or below; each of these orders expects some difference of their
+model). Two items are above or below; each of these orders expects some difference of their
 strengths. A comparison observes the difference of the two items shown, and through the covariance
 all others: the information about orders is, to first order, half the variance that it explains of
 what the orders expect (the entropy of each order falls so much).
+
+Draws of tiers (`tierwise.planning.orders`) know more, but where they all agree they say nothing.
 """
 
 from __future__ import annotations
@@ -28,9 +30,6 @@ if TYPE_CHECKING:
     from tierwise.data.rankings import Rankings
 
     Floats = NDArray[np.float64]
-
-
-_SAY_OF_STRENGTHS = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,17 +91,8 @@ def strengths_of(data: Rankings | Preferences | Battles) -> Strengths:
     return Strengths(worths.logs, np.asarray(covariance, dtype=np.float64))
 
 
-def openness(strengths: Strengths, above: Floats) -> Floats:
+def openness(strengths: Strengths) -> Floats:
     """How much one unit of variance that is explained of each difference says about the order.
-
-    Parameters
-    ----------
-    strengths
-        The strengths.
-    above
-        Probability that one item is in a better tier than another, ``[one, other]``, as draws say:
-        what none of a few hundred draws says is still possible, so the normal strengths have a
-        small say, too.
 
     Returns
     -------
@@ -114,18 +104,10 @@ def openness(strengths: Strengths, above: Floats) -> Floats:
 
     variances = strengths.variances_of_differences
     np.fill_diagonal(variances, 1.0)
-    deviations = np.sqrt(variances)
-    apart = strengths.means[:, None] - strengths.means
-    scores = apart / deviations
-    # Inverse Mills ratios: how much further above (below) is the mean of those above (below).
-    density = -0.5 * scores**2 - 0.5 * np.log(2.0 * np.pi)
-    if_above = apart + deviations * np.exp(density - log_ndtr(scores))
-    if_below = apart - deviations * np.exp(density - log_ndtr(-scores))
-    above = (1.0 - _SAY_OF_STRENGTHS) * above + _SAY_OF_STRENGTHS * np.exp(log_ndtr(scores))
-    below = above.T
-    mean = above * if_above + below * if_below
-    explained = above * if_above**2 + below * if_below**2 - mean**2
-    weights = np.maximum(explained, 0.0) / variances**2
+    scores = (strengths.means[:, None] - strengths.means) / np.sqrt(variances)
+    # Squared density over the probabilities of above and below: both Mills ratios, multiplied.
+    logs = -(scores**2) - np.log(2.0 * np.pi) - log_ndtr(scores) - log_ndtr(-scores)
+    weights = np.exp(logs) / variances
     np.fill_diagonal(weights, 0.0)
     return np.asarray(weights)
 
