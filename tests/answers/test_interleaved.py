@@ -63,6 +63,10 @@ def test_sums_and_expected_costs_are_those_of_brute_force(case, random):
         expected, abs=1e-8
     )
     assert np.isfinite(found.log_weights(labels, theta)).all()
+    thetas = np.array([0.0, small, 40.0])
+    assert found.log_weights_at(labels, thetas) == pytest.approx(
+        [weights @ found.log_weights(labels, one) for one in thetas.tolist()], rel=1e-12, abs=1e-9
+    )
 
 
 def test_work_grows_with_free_items_and_ties_are_seen():

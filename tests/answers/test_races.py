@@ -1,6 +1,7 @@
 """Answers as races: likelihood and derivatives, against sums over all orderings."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -340,3 +341,37 @@ def test_worths_near_the_ends_of_floats_give_no_warnings():
     assert value == pytest.approx(-(600 + 400 + 200 + 300 - np.log(2)), rel=1e-10)
     assert np.isfinite(gradient).all()
     assert np.isfinite(hessian).all()
+
+
+@pytest.mark.parametrize("unranked", ["below", "anywhere"])
+def test_sets_that_many_answers_share_say_what_answers_say_one_by_one(unranked):
+    rng = np.random.default_rng(3)
+    orders = [rng.permutation(6)[: rng.integers(1, 7)].tolist() for _ in range(300)]
+    rankings = tw.Rankings.from_orderings(orders, items=range(6), unranked=unranked)
+    races = races_of(rankings)
+    assert races.choice_sets is not None
+    weights = rng.random(races.n_answers)
+    shared = races.reweighted(weights)
+    alone = replace(shared, choice_sets=None)
+    for labels, logs in [
+        ([0, 1, 2, 3, 4, 5], rng.normal(size=6)),
+        ([1, 0, 1, 2, 0, 2], [3, 0, -9]),
+    ]:
+        tiers, point = np.array(labels), np.array(logs, dtype=float)
+        assert shared.value(tiers, point) == pytest.approx(alone.value(tiers, point), rel=1e-12)
+        found, expected = (one.derivatives(tiers, point) for one in (shared, alone))
+        for one, other in zip(found, expected, strict=True):
+            assert one == pytest.approx(other, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        tw.Rankings.from_orderings([["a", "b", "c"], ["c", "a", "b"]]),
+        tw.Rankings.from_ranks([[1, 1, 2]] * 9, items="abc", ties="allow"),
+        tw.Battles.from_rows([("a", "b", "a")] * 9),
+    ],
+    ids=["few", "ties", "battles"],
+)
+def test_sets_are_collected_only_where_answers_without_ties_share_them(data):
+    assert races_of(data).choice_sets is None

@@ -196,3 +196,21 @@ def test_the_same_seed_gives_the_same_fit(only_drawing):
     fits = [tw.fit(rankings, (2, 4), rng=seed) for seed in (1, 1, 2)]
     assert fits[0].log_likelihood == fits[1].log_likelihood
     assert fits[0].log_likelihood != fits[2].log_likelihood
+
+
+@pytest.mark.parametrize("distance", ["kendall", "inversions"])
+def test_climbs_that_meet_lead_to_the_top_that_each_finds_alone(distance):
+    rng = np.random.default_rng(4)
+    orders = [rng.permutation(5)[: rng.integers(2, 5)].tolist() for _ in range(12)]
+    rankings = tw.Rankings.from_orderings(orders, items=range(5), unranked="anywhere")
+    likelihood = source_of(rankings, distance).at((1, 2, 2))
+    starts = [rng.permutation([0, 1, 1, 2, 2]) for _ in range(8)]
+    alone = [climb(likelihood, start) for start in starts]
+    together = maximise(likelihood, starts)
+    assert together.value == pytest.approx(max(top.value for top in alone), rel=1e-12)
+    # A climb that comes to tiers that were passed ends there.
+    met = {}
+    first = climb(likelihood, starts[0], met)
+    again = climb(likelihood, first.labels, met)
+    assert again.path == (pytest.approx(first.value, rel=1e-10),)
+    assert len(met) == len(first.path)

@@ -56,6 +56,36 @@ def test_no_step_falls(found):
     assert found.converged
 
 
+def test_leaps_reach_what_many_steps_reach(rankings, monkeypatch):
+    answers = distinct_answers(rankings)
+    settings = EMSettings(answers, ((1,) * 6, (1,) * 6), False, None, 1, 1e-9, 2000)
+    seed = np.random.SeedSequence(2)
+    leaping = run_short_then_long(settings, seed)
+    monkeypatch.setattr(WorthFitter, "extrapolated", lambda *_: None)
+    walking = run_short_then_long(settings, seed)
+    assert leaping.converged
+    assert walking.converged
+    assert leaping.criterion >= walking.criterion - 1e-6
+    assert len(leaping.history) < len(walking.history)
+    assert (np.diff(leaping.history) >= -1e-6).all()
+
+
+def test_steps_along_a_line_are_followed_to_where_they_lead(rankings):
+    fitter = WorthFitter(distinct_answers(rankings))
+    labels, limit = np.arange(6), np.array([2.0, 1.0, 0.5, -0.5, -1.0, -2.0])
+
+    def groups(distance):
+        logs = limit * (1.0 - distance)
+        return (fitter._component(labels, logs),), np.ones(1)
+
+    # Each step leaves nine tenths of the way.
+    leapt = fitter.extrapolated(groups(0.1), groups(0.09), groups(0.081))
+    assert leapt[0][0].log_worths == pytest.approx(limit, abs=1e-12)
+    assert leapt[1] == pytest.approx([1.0])
+    other = (fitter._component(labels[::-1].copy(), limit),), np.ones(1)
+    assert fitter.extrapolated(groups(0.1), groups(0.09), other) is None
+
+
 def test_one_group_is_what_a_fit_is(rankings):
     one = tw.fit_mixture(rankings, 1, sizes=(2, 2, 2), family="luce", rng=1)
     fit = tw.fit(rankings, (2, 2, 2), family="luce")

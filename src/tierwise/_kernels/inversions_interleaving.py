@@ -20,104 +20,142 @@ _Integers = npt.NDArray[np.int64]
 
 
 class _Answer(NamedTuple):
-    """One answer: labels of its listed items, free items of each label, and how states are coded.
+    """One answer: what it lists, and the states of its free items, written down once.
 
-    ``later[p, label]`` counts listed items of a label from the p-th on.
+    Attributes
+    ----------
+    listed
+        Labels of the listed items.
+    free
+        Free items of each label.
+    kinds
+        The labels that free items have.
+    strides
+        What one more free item of each kind adds to the number of a state.
+    left
+        ``[state, kind]``: free items of each kind that are left.
+    better_free
+        ``[state, kind]``: free items of better kinds that are left; the last column is of all.
+    better_kinds
+        ``[label]``: how many kinds are better than a label.
+    better_listed
+        ``[met, label]``: listed items of better labels to come when so many were met.
     """
 
     listed: _Integers
     free: _Integers
+    kinds: _Integers
     strides: _Integers
-    later: _Integers
-    n_states: int
+    left: _Integers
+    better_free: _Integers
+    better_kinds: _Integers
+    better_listed: _Integers
 
 
 class _Ways(NamedTuple):
     """All ways on, ``[number of listed items met, state]``.
 
-    The fewest inversions; the sum of weights without these; mean and mean square of inversions.
+    The fewest inversions; then sums over ways of their weights without these, and of weights times
+    inversions and squared inversions.
     """
 
     least: _Integers
     sums: _Floats
-    means: _Floats
-    squares: _Floats
+    firsts: _Floats
+    seconds: _Floats
 
 
 @compiled_part
 def _read_answer(setting: Setting, sequence: _Integers, n_listed: int) -> _Answer:
     n_tiers = setting.sizes.shape[0]
     listed = np.empty(n_listed, dtype=np.int64)
-    later = np.zeros((n_listed + 1, n_tiers), dtype=np.int64)
+    better_listed = np.zeros((n_listed + 1, n_tiers), dtype=np.int64)
     for position in range(n_listed - 1, -1, -1):
         listed[position] = setting.labels[sequence[position]]
         for label in range(n_tiers):
-            later[position, label] = later[position + 1, label]
-        later[position, listed[position]] += 1
+            better = label > listed[position]
+            better_listed[position, label] = better_listed[position + 1, label] + better
     free = np.zeros(n_tiers, dtype=np.int64)
     for position in range(n_listed, sequence.shape[0]):
         free[setting.labels[sequence[position]]] += 1
-    strides = np.empty(n_tiers, dtype=np.int64)
-    n_states = 1
+    better_kinds = np.zeros(n_tiers, dtype=np.int64)
+    n_kinds = 0
+    for label in range(n_tiers):
+        better_kinds[label] = n_kinds
+        n_kinds += free[label] > 0
+    kinds, strides = np.empty(n_kinds, dtype=np.int64), np.empty(n_kinds, dtype=np.int64)
+    n_states, kind = 1, n_kinds
     for label in range(n_tiers - 1, -1, -1):
-        strides[label] = n_states
-        n_states *= free[label] + 1
-    return _Answer(listed, free, strides, later, n_states)
+        if free[label] > 0:
+            kind -= 1
+            kinds[kind], strides[kind] = label, n_states
+            n_states *= free[label] + 1
+    left = np.zeros((n_states, n_kinds), dtype=np.int64)
+    better_free = np.zeros((n_states, n_kinds + 1), dtype=np.int64)
+    for state in range(1, n_states):
+        for kind in range(n_kinds):
+            left[state, kind] = state // strides[kind] % (free[kinds[kind]] + 1)
+            better_free[state, kind + 1] = better_free[state, kind] + left[state, kind]
+    return _Answer(listed, free, kinds, strides, left, better_free, better_kinds, better_listed)
 
 
 @compiled_part
-def _read_state(answer: _Answer, met: int, state: int, left: _Integers, better: _Integers) -> None:
-    """Write how many free items of each label are left, and how many of better ones to come."""
-    number = 0
-    for label in range(left.shape[0]):
-        left[label] = state // answer.strides[label] % (answer.free[label] + 1)
-        better[label] = number
-        number += left[label] + answer.later[met, label]
+def _inversions_of_next(answer: _Answer, met: int, state: int, choice: int) -> int:
+    """Items of better labels that are still to come when an item is put next.
+
+    A kind of free items, or -1 for the listed item; -1 is returned where there is none.
+    """
+    if choice < 0:
+        if met == answer.listed.shape[0]:
+            return -1
+        label = answer.listed[met]
+        free = answer.better_free[state, answer.better_kinds[label]]
+    elif answer.left[state, choice] == 0:
+        return -1
+    else:
+        label = answer.kinds[choice]
+        free = answer.better_free[state, choice]
+    number: int = answer.better_listed[met, label] + free
+    return number
 
 
 @compiled_part
 def _sum_ways(answer: _Answer, powers: _Floats) -> _Ways:
     """Sum over all ways on from every state, from the last one to the first."""
-    n_listed, n_tiers = answer.listed.shape[0], answer.free.shape[0]
-    least = np.zeros((n_listed + 1, answer.n_states), dtype=np.int64)
-    sums = np.zeros((n_listed + 1, answer.n_states))
-    means, squares = np.zeros_like(sums), np.zeros_like(sums)
-    left = np.empty(n_tiers, dtype=np.int64)
-    better = np.empty(n_tiers, dtype=np.int64)
+    n_listed, (n_states, n_kinds) = answer.listed.shape[0], answer.left.shape
+    least = np.zeros((n_listed + 1, n_states), dtype=np.int64)
+    sums = np.zeros((n_listed + 1, n_states))
+    firsts, seconds = np.zeros_like(sums), np.zeros_like(sums)
+    sums[n_listed, 0] = 1.0
     for met in range(n_listed, -1, -1):
-        for state in range(answer.n_states):
-            if met == n_listed and state == 0:
-                sums[met, state] = 1.0
-                continue
-            _read_state(answer, met, state, left, better)
+        for state in range(met == n_listed, n_states):
             fewest = np.int64(1) << 60
-            # The listed item that is next, and then a free item of each label.
-            for choice in range(-1, n_tiers):
-                if choice < 0 and met < n_listed:
-                    onward = better[answer.listed[met]] + least[met + 1, state]
-                elif choice >= 0 and left[choice] > 0:
-                    onward = better[choice] + least[met, state - answer.strides[choice]]
-                else:
-                    continue
-                fewest = min(fewest, onward)
+            # The listed item that is next, and then a free item of each kind.
+            for choice in range(-1, n_kinds):
+                units = _inversions_of_next(answer, met, state, choice)
+                if units >= 0:
+                    then, there = met + 1, state
+                    if choice >= 0:
+                        then, there = met, state - answer.strides[choice]
+                    fewest = min(fewest, units + least[then, there])
             total = first = second = 0.0
-            for choice in range(-1, n_tiers):
-                if choice < 0 and met < n_listed:
-                    units, then, there = better[answer.listed[met]], met + 1, state
-                elif choice >= 0 and left[choice] > 0:
-                    units, then, there = better[choice], met, state - answer.strides[choice]
-                else:
-                    continue
-                weight = powers[units + least[then, there] - fewest] * sums[then, there]
-                mean = means[then, there]
-                total += weight
-                first += weight * (units + mean)
-                second += weight * (units * (units + 2.0 * mean) + squares[then, there])
+            for choice in range(-1, n_kinds):
+                units = _inversions_of_next(answer, met, state, choice)
+                if units >= 0:
+                    then, there = met + 1, state
+                    if choice >= 0:
+                        then, there = met, state - answer.strides[choice]
+                    power = powers[units + least[then, there] - fewest]
+                    weight, onward = sums[then, there], firsts[then, there]
+                    total += power * weight
+                    first += power * (units * weight + onward)
+                    onward = units * (units * weight + 2.0 * onward) + seconds[then, there]
+                    second += power * onward
             least[met, state] = fewest
             sums[met, state] = total
-            means[met, state] = first / total
-            squares[met, state] = second / total
-    return _Ways(least, sums, means, squares)
+            firsts[met, state] = first
+            seconds[met, state] = second
+    return _Ways(least, sums, firsts, seconds)
 
 
 @compiled_part
@@ -137,15 +175,75 @@ def value_answers_by_inversions(
     for row in range(sequences.shape[0]):
         answer = _read_answer(setting, sequences[row], n_listed[row])
         ways = _sum_ways(answer, powers)
-        first = answer.n_states - 1
-        log_weight = np.log(ways.sums[0, first]) - setting.theta * ways.least[0, first]
-        # Free items of a label stand for each other.
-        for number in answer.free:
-            log_weight += setting.log_factorials[number]
-        results[row, 0] = log_weight
-        results[row, 1] = ways.means[0, first]
-        results[row, 2] = ways.squares[0, first]
+        first = answer.left.shape[0] - 1
+        total, least = ways.sums[0, first], ways.least[0, first]
+        results[row, 0] = np.log(total) - setting.theta * least + _log_orders(setting, answer)
+        results[row, 1] = ways.firsts[0, first] / total
+        results[row, 2] = ways.seconds[0, first] / total
     return results
+
+
+@compiled_part
+def _log_orders(setting: Setting, answer: _Answer) -> float:
+    """Log number of orders of free items that stand for each other: those of the same label."""
+    total = 0.0
+    for number in answer.free:
+        total += setting.log_factorials[number]
+    return total
+
+
+@compiled
+def weigh_answers_at_thetas(
+    setting: Setting, thetas: _Floats, sequences: _Integers, n_listed: _Integers, weights: _Floats
+) -> _Floats:
+    """Sum of the log weights of all answers at each of many thetas, all of them in one pass.
+
+    Parameters
+    ----------
+    setting
+        Of the model; its theta does not matter.
+    thetas
+        Thetas per inversion.
+    sequences, n_listed, weights
+        The answers: items, how many of them are listed, and how much they count.
+    """
+    n_items, n_thetas = setting.labels.shape[0], thetas.shape[0]
+    powers = np.exp(-np.arange(n_items * n_items + 1)[:, None] * thetas)
+    totals = np.zeros(n_thetas)
+    for row in range(sequences.shape[0]):
+        answer = _read_answer(setting, sequences[row], n_listed[row])
+        number, (n_states, n_kinds) = answer.listed.shape[0], answer.left.shape
+        least = np.zeros((number + 1, n_states), dtype=np.int64)
+        sums = np.zeros((number + 1, n_states, n_thetas))
+        sums[number, 0] = 1.0
+        for met in range(number, -1, -1):
+            for state in range(met == number, n_states):
+                fewest = np.int64(1) << 60
+                for choice in range(-1, n_kinds):
+                    units = _inversions_of_next(answer, met, state, choice)
+                    if units >= 0:
+                        then, there = met + 1, state
+                        if choice >= 0:
+                            then, there = met, state - answer.strides[choice]
+                        fewest = min(fewest, units + least[then, there])
+                for choice in range(-1, n_kinds):
+                    units = _inversions_of_next(answer, met, state, choice)
+                    if units >= 0:
+                        then, there = met + 1, state
+                        if choice >= 0:
+                            then, there = met, state - answer.strides[choice]
+                        extra = units + least[then, there] - fewest
+                        for theta in range(n_thetas):
+                            sums[met, state, theta] += (
+                                powers[extra, theta] * sums[then, there, theta]
+                            )
+                least[met, state] = fewest
+        log_orders = _log_orders(setting, answer)
+        for theta in range(n_thetas):
+            log_weight = np.log(sums[0, n_states - 1, theta]) + log_orders
+            log_weight -= thetas[theta] * least[0, n_states - 1]
+            totals[theta] += weights[row] * log_weight
+    return totals
 
 
 class _Expected(NamedTuple):
@@ -165,42 +263,43 @@ class _Expected(NamedTuple):
 def _expect_answer(answer: _Answer, powers: _Floats) -> _Expected:
     """Push probabilities from the first state to the last, and count on the way."""
     n_listed, n_tiers = answer.listed.shape[0], answer.free.shape[0]
+    n_states, n_kinds = answer.left.shape
     ways = _sum_ways(answer, powers)
     expected = _Expected(
         np.zeros((n_listed, n_tiers)),
         np.zeros((n_tiers, n_listed + 1)),
         np.zeros((n_tiers, n_tiers)),
     )
-    reached = np.zeros((n_listed + 1, answer.n_states))
-    reached[0, answer.n_states - 1] = 1.0
-    left = np.empty(n_tiers, dtype=np.int64)
-    better = np.empty(n_tiers, dtype=np.int64)
+    reached = np.zeros((n_listed + 1, n_states))
+    reached[0, n_states - 1] = 1.0
     for met in range(n_listed + 1):
-        for state in range(answer.n_states - 1, -1, -1):
+        for state in range(n_states - 1, -1, -1):
             here = reached[met, state]
             if here == 0.0 or (met == n_listed and state == 0):
                 continue
-            _read_state(answer, met, state, left, better)
             scale = here / ways.sums[met, state]
             fewest = ways.least[met, state]
-            for choice in range(-1, n_tiers):
-                if choice < 0 and met < n_listed:
-                    units, then, there = better[answer.listed[met]], met + 1, state
-                elif choice >= 0 and left[choice] > 0:
-                    units, then, there = better[choice], met, state - answer.strides[choice]
-                else:
+            for choice in range(-1, n_kinds):
+                units = _inversions_of_next(answer, met, state, choice)
+                if units < 0:
                     continue
+                then, there = met + 1, state
+                if choice >= 0:
+                    then, there = met, state - answer.strides[choice]
                 share = scale * ways.sums[then, there]
                 share *= powers[units + ways.least[then, there] - fewest]
                 reached[then, there] += share
                 if choice < 0:
-                    for label in range(n_tiers):
-                        expected.listed_free[met, label] += share * left[label]
+                    for kind in range(n_kinds):
+                        label = answer.kinds[kind]
+                        expected.listed_free[met, label] += share * answer.left[state, kind]
                 else:
-                    expected.free_met[choice, met] += share
-                    for label in range(n_tiers):
-                        expected.free_free[choice, label] += share * left[label]
-                    expected.free_free[choice, choice] -= share
+                    chosen = answer.kinds[choice]
+                    expected.free_met[chosen, met] += share
+                    for kind in range(n_kinds):
+                        label = answer.kinds[kind]
+                        expected.free_free[chosen, label] += share * answer.left[state, kind]
+                    expected.free_free[chosen, chosen] -= share
     return expected
 
 

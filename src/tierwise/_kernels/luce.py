@@ -39,11 +39,31 @@ def height_of_time(
     curvature = -rest * time
     for place in range(len(worths)):
         elapsed = worths[place] * time
-        height += counts[place] * np.log(-np.expm1(-elapsed))
-        share = elapsed / np.expm1(elapsed) if elapsed < 700.0 else 0.0
+        arrived = -np.expm1(-elapsed)
+        height += counts[place] * np.log(arrived)
+        share = share_of_arrived(elapsed, arrived)
         slope += counts[place] * share
         curvature += counts[place] * share * (1.0 - elapsed - share)
     return height, slope, curvature
+
+
+@compiled_part
+def share_of_arrived(elapsed: float, arrived: float) -> float:
+    """Return ``x / (exp(x) - 1)``, given ``1 - exp(-x)``, which has been computed already."""
+    return elapsed * (1.0 - arrived) / arrived
+
+
+@compiled_part
+def _arrivals_at(
+    log_time: float, rest: float, worths: _Floats, counts: _Floats, arrived: _Floats
+) -> float:
+    """Log integrand at the logarithm of a time; write how probably each tier has arrived."""
+    time = np.exp(log_time)
+    height = float(np.log(rest) + log_time - rest * time)
+    for place in range(len(worths)):
+        arrived[place] = -np.expm1(-worths[place] * time)
+        height += counts[place] * np.log(arrived[place])
+    return height
 
 
 @compiled_part
@@ -82,12 +102,18 @@ def mode_of_time(rest: float, worths: _Floats, counts: _Floats) -> tuple[float, 
 
 @compiled_part
 def tied_block(
-    rest: float, worths: _Floats, counts: _Floats, nodes: _Floats, weights: _Floats
+    rest: float,
+    worths: _Floats,
+    counts: _Floats,
+    nodes: _Floats,
+    weights: _Floats,
+    arrived: _Floats,
 ) -> tuple[float, int]:
     """Log probability that a tied block comes before a rest; times and their weights.
 
     ``weights`` sum to 1: they are the distribution of the time at which the rest begins to arrive,
-    given that the block came first.
+    given that the block came first. ``arrived[node, tier]`` is the probability that an item of a
+    tier has arrived by then.
     """
     middle, top, curvature = mode_of_time(rest, worths, counts)
     # The last of b items of worth 1 arrives at log(b), give or take 1: in the logarithm of the time
@@ -102,7 +128,7 @@ def tied_block(
         number = 0 if side > 0.0 else 1
         while n_nodes < _MOST_NODES:
             log_time = middle + side * number * step
-            height = height_of_time(log_time, rest, worths, counts)[0] - top
+            height = _arrivals_at(log_time, rest, worths, counts, arrived[n_nodes]) - top
             if height < -_LARGEST_DROP:
                 break
             nodes[n_nodes] = np.exp(log_time)
@@ -180,6 +206,7 @@ def log_probabilities(
     n_tiers = len(worths)
     own_tiers = make_block(n_tiers)
     nodes, weights = np.empty(_MOST_NODES), np.empty(_MOST_NODES)
+    arrived = np.empty((_MOST_NODES, n_tiers))
     for answer in range(len(logs)):
         value, rest = 0.0, 0.0
         # From the last block to the first, so the rest is a running sum.
@@ -193,7 +220,12 @@ def log_probabilities(
             elif rest > 0.0:
                 count = gather_block(order, first, last, labels, worths, own_tiers)
                 value += tied_block(
-                    rest, own_tiers.worths[:count], own_tiers.counts[:count], nodes, weights
+                    rest,
+                    own_tiers.worths[:count],
+                    own_tiers.counts[:count],
+                    nodes,
+                    weights,
+                    arrived[:, :count],
                 )[0]
             rest += own
         logs[answer] = value
@@ -213,6 +245,7 @@ def _add_tied_block(
     weights: _Floats,
     shares: _Floats,
     means: _Floats,
+    arrived: _Floats,
 ) -> tuple[float, float, float]:
     """Add what a tied block says of its own tiers; return what it says of the rest.
 
@@ -229,7 +262,7 @@ def _add_tied_block(
     with_rest
         By tier of the block: what its pairs with an item of the rest add to the Hessian, per worth
         of that item.
-    nodes, weights, shares, means
+    nodes, weights, shares, means, arrived
         Room to work in.
 
     Returns
@@ -237,7 +270,7 @@ def _add_tied_block(
     tuple
         Log probability of the block, and what it adds to the slope and the bend of the rest.
     """
-    log_probability, n_nodes = tied_block(rest, worths, counts, nodes, weights)
+    log_probability, n_nodes = tied_block(rest, worths, counts, nodes, weights, arrived)
     time, square = 0.0, 0.0
     for node in range(n_nodes):
         time += weights[node] * nodes[node]
@@ -246,7 +279,7 @@ def _add_tied_block(
         mean, crossed, second_mean = 0.0, 0.0, 0.0
         for node in range(n_nodes):
             elapsed = worths[slot] * nodes[node]
-            share = elapsed / np.expm1(elapsed) if elapsed < 700.0 else 0.0
+            share = share_of_arrived(elapsed, arrived[node, slot])
             shares[slot, node] = share
             mean += weights[node] * share
             crossed += weights[node] * share * nodes[node]
@@ -290,7 +323,7 @@ def derivatives(
     n_tiers = len(worths)
     own_tiers = make_block(n_tiers)
     nodes, weights = np.empty(_MOST_NODES), np.empty(_MOST_NODES)
-    shares = np.empty((n_tiers, _MOST_NODES))
+    shares, arrived = np.empty((n_tiers, _MOST_NODES)), np.empty((_MOST_NODES, n_tiers))
     means, with_rest = np.empty(n_tiers), np.empty(n_tiers)
     rests = np.empty(len(labels) + 1)
     value = 0.0
@@ -334,6 +367,7 @@ def derivatives(
                     weights,
                     shares,
                     means,
+                    arrived[:, :count],
                 )
                 value += added[0]
                 slope += added[1]

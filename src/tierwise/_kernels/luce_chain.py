@@ -14,7 +14,7 @@ from tierwise._kernels.compiling import compiled, compiled_part
 from tierwise._kernels.luce import make_block
 from tierwise._kernels.luce_effects import add_up_meetings, move_effects
 from tierwise._kernels.luce_given_sizes import draw_worths_in_order, exchange_items
-from tierwise._kernels.luce_tiers import cut_or_join, move_items, write_draw
+from tierwise._kernels.luce_tiers import cut_or_join, make_log_gammas, move_items, write_draw
 from tierwise._kernels.luce_times import draw_running_times
 
 _Floats = npt.NDArray[np.float64]
@@ -114,6 +114,7 @@ def run_sweeps(
     has_effects = shapes[0] > 0.0 or shapes[1] > 0.0
     met = np.empty((room, room)) if has_effects else np.empty((0, 0))
     members, sides = np.empty(n_items, dtype=np.int64), np.empty(n_items, dtype=np.int64)
+    gammas = make_log_gammas(shape, n_items, arrivals.sum())
     count = labels[0] + 1
     for item in range(n_items):
         count = max(count, labels[item] + 1)
@@ -147,7 +148,7 @@ def run_sweeps(
                 ran,
                 arrivals,
                 times,
-                shape,
+                gammas,
                 log_priors,
                 logs,
                 values,
@@ -163,7 +164,7 @@ def run_sweeps(
                     ran,
                     arrivals,
                     times,
-                    shape,
+                    gammas,
                     log_priors,
                     members,
                     sides,
@@ -181,7 +182,7 @@ def run_sweeps(
                 ran,
                 arrivals,
                 times,
-                shape,
+                gammas,
                 n_exchanges,
                 members,
                 rng,

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled_part
-from tierwise._kernels.luce_tiers import tier_value
+from tierwise._kernels.luce_tiers import LogGammas, tier_value
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
@@ -24,7 +24,7 @@ def exchange_items(  # noqa: PLR0912 - which items, given which worths, and whet
     ran: _Floats,
     arrivals: _Floats,
     times: _Floats,
-    shape: float,
+    gammas: LogGammas,
     n_steps: int,
     members: _Integers,
     rng: np.random.Generator,
@@ -61,17 +61,17 @@ def exchange_items(  # noqa: PLR0912 - which items, given which worths, and whet
         if step % 2 == 0:
             gain = won * np.log(before_one / before_other) - time * (before_one - before_other)
         else:
-            gain = tier_value(sizes[one], arrived[one] + won, ran[one] + time, shape)
-            gain -= tier_value(sizes[one], arrived[one], ran[one], shape)
-            gain += tier_value(sizes[other], arrived[other] - won, ran[other] - time, shape)
-            gain -= tier_value(sizes[other], arrived[other], ran[other], shape)
+            gain = tier_value(sizes[one], arrived[one] + won, ran[one] + time, gammas)
+            gain -= tier_value(sizes[one], arrived[one], ran[one], gammas)
+            gain += tier_value(sizes[other], arrived[other] - won, ran[other] - time, gammas)
+            gain -= tier_value(sizes[other], arrived[other], ran[other], gammas)
         if np.log(1.0 - rng.random()) >= gain:
             continue
         if step % 2 == 1:
             total = 1.0 + ran[one] + time
-            worths[one] = rng.standard_gamma(shape + arrived[one] + won) / total
+            worths[one] = rng.standard_gamma(gammas.shape + arrived[one] + won) / total
             total = 1.0 + ran[other] - time
-            worths[other] = rng.standard_gamma(shape + arrived[other] - won) / total
+            worths[other] = rng.standard_gamma(gammas.shape + arrived[other] - won) / total
             in_order = True
             for tier in range(count - 1):
                 in_order &= worths[tier] > worths[tier + 1]

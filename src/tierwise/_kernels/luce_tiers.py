@@ -7,6 +7,7 @@ allocation).
 """
 
 from math import lgamma
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,14 +18,49 @@ _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
 
 
+# Arrivals of a tier are whole numbers as a rule; so many of their log gammas are remembered.
+_MOST_REMEMBERED = 1_000_000
+
+
+class LogGammas(NamedTuple):
+    """Log gamma functions of which tiers are made, remembered."""
+
+    shape: float
+    """Shape of the Gamma prior of worths."""
+    of_shape: float
+    log_factorials: _Floats
+    """By number of items."""
+    of_arrivals: _Floats
+    """By twice the number of arrivals, a draw being half of one: of that number plus the shape; not
+    a number where it was not asked for."""
+
+
 @compiled_part
-def tier_value(size: float, arrivals: float, time: float, shape: float) -> float:
+def make_log_gammas(shape: float, n_items: int, n_arrivals: float) -> LogGammas:
+    """Make room for the log gammas of tiers of so many items, with so many arrivals in all."""
+    log_factorials = np.empty(n_items + 2)
+    for number in range(n_items + 2):
+        log_factorials[number] = lgamma(number + 1.0)
+    n_remembered = int(min(2.0 * n_arrivals + 1.0, float(_MOST_REMEMBERED)))
+    return LogGammas(shape, lgamma(shape), log_factorials, np.full(n_remembered, np.nan))
+
+
+@compiled_part
+def tier_value(size: float, arrivals: float, time: float, gammas: LogGammas) -> float:
     """Log of what a tier contributes to the probability of tiers, given times."""
+    place = int(2.0 * arrivals)
+    if 0 <= place < len(gammas.of_arrivals) and place == 2.0 * arrivals:
+        log_gamma = gammas.of_arrivals[place]
+        if np.isnan(log_gamma):
+            log_gamma = lgamma(gammas.shape + arrivals)
+            gammas.of_arrivals[place] = log_gamma
+    else:
+        log_gamma = lgamma(gammas.shape + arrivals)
     return float(
-        lgamma(size + 1.0)
-        + lgamma(shape + arrivals)
-        - lgamma(shape)
-        - (shape + arrivals) * np.log1p(time)
+        gammas.log_factorials[int(size)]
+        + log_gamma
+        - gammas.of_shape
+        - (gammas.shape + arrivals) * np.log1p(time)
     )
 
 
@@ -70,7 +106,7 @@ def move_items(
     ran: _Floats,
     arrivals: _Floats,
     times: _Floats,
-    shape: float,
+    gammas: LogGammas,
     log_priors: _Floats,
     logs: _Floats,
     values: _Floats,
@@ -79,7 +115,7 @@ def move_items(
 ) -> int:
     """Draw the tier of each item given all others (Gibbs); return the number of tiers."""
     for tier in range(count):
-        values[tier] = tier_value(sizes[tier], arrived[tier], ran[tier], shape)
+        values[tier] = tier_value(sizes[tier], arrived[tier], ran[tier], gammas)
     for item in range(len(labels)):
         own = labels[item]
         sizes[own] -= 1.0
@@ -90,14 +126,14 @@ def move_items(
             values[own] = values[count - 1]
             count = _close_tier(own, count, labels, sizes, arrived, ran)
         else:
-            values[own] = tier_value(sizes[own], arrived[own], ran[own], shape)
+            values[own] = tier_value(sizes[own], arrived[own], ran[own], gammas)
         won, time = arrivals[item], times[item]
         for tier in range(count):
             joined[tier] = tier_value(
-                sizes[tier] + 1.0, arrived[tier] + won, ran[tier] + time, shape
+                sizes[tier] + 1.0, arrived[tier] + won, ran[tier] + time, gammas
             )
             logs[tier] = log_priors[count] + joined[tier] - values[tier]
-        joined[count] = tier_value(1.0, won, time, shape)
+        joined[count] = tier_value(1.0, won, time, gammas)
         logs[count] = log_priors[count + 1] + joined[count]
         chosen = choose(logs, count + 1, rng)
         if chosen == count:
@@ -136,7 +172,7 @@ def cut_or_join(
     ran: _Floats,
     arrivals: _Floats,
     times: _Floats,
-    shape: float,
+    gammas: LogGammas,
     log_priors: _Floats,
     members: _Integers,
     sides: _Integers,
@@ -164,10 +200,10 @@ def cut_or_join(
     for place in range(n_members):
         item = members[place]
         won, time = arrivals[item], times[item]
-        value_a = tier_value(size_a + 1.0, won_a + won, time_a + time, shape)
-        value_a -= tier_value(size_a, won_a, time_a, shape)
-        value_b = tier_value(size_b + 1.0, won_b + won, time_b + time, shape)
-        value_b -= tier_value(size_b, won_b, time_b, shape)
+        value_a = tier_value(size_a + 1.0, won_a + won, time_a + time, gammas)
+        value_a -= tier_value(size_a, won_a, time_a, gammas)
+        value_b = tier_value(size_b + 1.0, won_b + won, time_b + time, gammas)
+        value_b -= tier_value(size_b, won_b, time_b, gammas)
         apart = value_a - value_b
         log_a = -np.log1p(np.exp(-apart)) if apart > -30.0 else apart
         log_b = -np.log1p(np.exp(apart)) if apart < 30.0 else -apart
@@ -179,9 +215,9 @@ def cut_or_join(
         else:
             log_proposal += log_b
             size_b, won_b, time_b = size_b + 1.0, won_b + won, time_b + time
-    apart_value = tier_value(size_a, won_a, time_a, shape)
-    apart_value += tier_value(size_b, won_b, time_b, shape)
-    together = tier_value(size_a + size_b, won_a + won_b, time_a + time_b, shape)
+    apart_value = tier_value(size_a, won_a, time_a, gammas)
+    apart_value += tier_value(size_b, won_b, time_b, gammas)
+    together = tier_value(size_a + size_b, won_a + won_b, time_a + time_b, gammas)
     if joined:
         gain = apart_value + log_priors[count + 1] - together - log_priors[count] - log_proposal
         if np.log(1.0 - rng.random()) >= gain:

@@ -137,6 +137,10 @@ class ExactCompletions(Completions):
     def sums(self, labels: Labels, theta: float) -> Sums:
         """Log weights, and moments of the distance, over all answers."""
 
+    def log_weights_at(self, labels: Labels, thetas: Floats) -> Floats:
+        """Sum of the log weights of all answers at each of many thetas."""
+        return np.array([self.sums(labels, theta).log_weight for theta in thetas.tolist()])
+
     def reweighted(self, weights: Floats) -> Self:
         """Return the same answers with other weights."""
         other = copy(self)

@@ -148,6 +148,9 @@ class BlockwiseAnswers(ExactCompletions):
         super().__init__(sizes, distance, weights, log_numbers_of_groups(first))
         self._first = first
         self._n_listed = n_listed
+        # Likelihoods are evaluated thousands of times.
+        self._sizes_as_array = np.array(sizes, dtype=np.int64)
+        self._log_factorials = logs
         self._starts = np.full((len(first), n_items + 1), n_items, dtype=np.int64)
         self._starts[:, :-1] = starts
         self._work = float(work_of(first, sizes).sum())
@@ -174,10 +177,10 @@ class BlockwiseAnswers(ExactCompletions):
         )
 
     def _setting(self, labels: Labels, theta: float) -> Setting:
-        sizes = np.array(self.sizes, dtype=np.int64)
-        rule = self.rule
-        logs = log_factorials(len(labels))
-        return Setting(labels, sizes, rule.misplaced, rule.placing, theta * rule.unit, logs)
+        rule, logs = self.rule, self._log_factorials
+        return Setting(
+            labels, self._sizes_as_array, rule.misplaced, rule.placing, theta * rule.unit, logs
+        )
 
     def _values(self, labels: Labels, theta: float) -> Floats:
         values = self._in_units(self._setting(labels, theta))

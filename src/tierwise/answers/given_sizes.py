@@ -200,6 +200,15 @@ class Likelihood:
         value = summed - self.n_rankings * float(log_partition)
         return Estimate(value, standard_error=error, method=method)
 
+    def values_at(self, labels: Labels, thetas: Floats) -> Floats:
+        """Log-likelihood at each of many finite thetas, where nothing is drawn."""
+        self._refuse_drawn()
+        finite = np.minimum(thetas, self.largest_theta)
+        summed: Floats = np.sum(
+            [part.log_weights_at(labels, finite) for part in self.parts], axis=0
+        )
+        return summed - self.n_rankings * self.partition.log_values(thetas)
+
     def expected_costs(self, labels: Labels, theta: float) -> Costs:
         """Costs of all tiers, on the average over completions drawn from the model."""
         return expected_costs_of(self.all_parts, labels, min(theta, self.largest_theta))

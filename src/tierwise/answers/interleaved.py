@@ -16,6 +16,7 @@ from tierwise._kernels.counting import add_block_pair_counts, add_place_counts
 from tierwise._kernels.inversions_interleaving import (
     add_expected_precedence_of_chains,
     value_answers_by_inversions,
+    weigh_answers_at_thetas,
 )
 from tierwise._kernels.prefixes import (
     Answers,
@@ -64,6 +65,13 @@ class InterleavedInversions(BlockwiseAnswers):
 
     def _in_units(self, setting: Setting) -> Floats:
         return value_answers_by_inversions(setting, self._sequences, self._n_listed)
+
+    def log_weights_at(self, labels: Labels, thetas: Floats) -> Floats:
+        """Sum of the log weights of all answers at each of many thetas, in one pass."""
+        setting, unit = self._setting(labels, 0.0), self.rule.unit
+        return weigh_answers_at_thetas(
+            setting, thetas * unit, self._sequences, self._n_listed, self.weights
+        )
 
     def _add_expected(
         self,

@@ -17,6 +17,7 @@ import numpy as np
 
 from tierwise._kernels.luce import derivatives, log_probabilities
 from tierwise._util.types import NOT_LISTED
+from tierwise.answers.choice_sets import choice_sets_of
 from tierwise.answers.meetings import Meetings, meetings_of_battles
 from tierwise.data.battles import Battles
 from tierwise.data.kinds import check_data, refuse_too_many_answers
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tierwise._util.types import Item, Places
+    from tierwise.answers.choice_sets import ChoiceSets, CountedChoices
     from tierwise.data.scan import RankingScan
 
     Floats = NDArray[np.float64]
@@ -51,6 +53,8 @@ class Races:
         Number of rankings, of people who compared pairs, or of battles.
     likelihood
         "exact", or "composite" where several comparisons of one person are taken as independent.
+    choice_sets
+        The sets that the items of distinct answers are chosen from, where many answers share few.
     """
 
     items: tuple[Item, ...]
@@ -61,6 +65,7 @@ class Races:
     meetings: Meetings
     n_rankings: float
     likelihood: str
+    choice_sets: ChoiceSets | None = None
 
     @property
     def n_items(self) -> int:
@@ -105,10 +110,18 @@ class Races:
             first_blocks=np.concatenate(([0], np.cumsum(n_blocks[kept]))),
             weights=self.weights[kept],
             n_rankings=float(self.weights[kept].sum()),
+            choice_sets=None,
         )
+
+    @cached_property
+    def _choices(self) -> CountedChoices | None:
+        """How often each set was chosen from, where answers share sets."""
+        return None if self.choice_sets is None else self.choice_sets.count(self.weights)
 
     def log_probabilities(self, labels: Integers, log_worths: Floats) -> Floats:
         """Log probability of each distinct answer, given the tier of each item, counted from 0."""
+        if self.choice_sets is not None:
+            return self.choice_sets.log_probabilities(labels, log_worths, self.n_answers)
         logs = np.empty(self.n_answers)
         log_probabilities(
             self.order, self.block_starts, self.first_blocks, labels, log_worths, logs
@@ -126,7 +139,9 @@ class Races:
         total = 0.0
         if self.meetings.any:
             total += self.meetings.of_tiers(labels, len(log_worths)).value(log_worths, effects)
-        if self.n_answers:
+        if self._choices is not None:
+            total += self._choices.value(labels, log_worths)
+        elif self.n_answers:
             total += float(self.weights @ self.log_probabilities(labels, log_worths))
         return total
 
@@ -149,7 +164,13 @@ class Races:
             if meetings is None:
                 meetings = self.meetings.of_tiers(labels, len(log_worths))
             total, gradient, hessian = meetings.derivatives(log_worths, effects)
-        if self.n_answers:
+        if self._choices is not None:
+            value, slopes, bends = self._choices.derivatives(labels, log_worths)
+            n_tiers = len(log_worths)
+            total += value
+            gradient[:n_tiers] += slopes
+            hessian[:n_tiers, :n_tiers] += bends
+        elif self.n_answers:
             total += derivatives(
                 self.order,
                 self.block_starts,
@@ -203,6 +224,7 @@ def races_of(data: Rankings | RankingScan | Preferences | Battles) -> Races:
             Meetings(np.zeros((n_items, n_items))),
             float(known.n_rankings),
             "exact",
+            choice_sets_of(n_items, order, starts, first_blocks),
         )
     if isinstance(known, Battles):
         meetings, n_rankings = meetings_of_battles(known), known.n_rankings

@@ -88,8 +88,7 @@ def theta_given_tiers(likelihood: Likelihood, labels: Labels, prior: ThetaPrior)
 
     def without_slope(thetas: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         finite = np.minimum(thetas, largest)
-        values = [float(likelihood.value(labels, one)) for one in finite.tolist()]
-        return np.array(values) + closest * finite
+        return likelihood.values_at(labels, finite) + closest * finite
 
     series = ThetaSeries(without_slope, 0.0, inf, tolerance=_TOLERANCE)
     given = ThetaGivenDistance(lambda thetas: -series(thetas), 1.0, prior)

@@ -90,10 +90,11 @@ def maximise(likelihood: Likelihood, starts: Iterable[Labels]) -> Maximum:
         Tiers to start from.
     """
     tops: list[Maximum] = []
+    met: dict[bytes, float] = {}
     for start in starts:
         known = any(np.array_equal(start, top.labels) for top in tops)
         if not known:
-            tops.append(climb(likelihood, start))
+            tops.append(climb(likelihood, start, met))
     return max(tops, key=lambda top: top.value)
 
 
@@ -117,12 +118,27 @@ def first_labels(costs: Costs, sizes: Sizes, method: str, rng: np.random.Generat
     return find_consensus(costs, sizes, method=method, rng=rng).labels
 
 
-def climb(likelihood: Likelihood, labels: Labels) -> Maximum:
-    """Climb from given tiers to a point that neither a round nor a swap improves."""
+def climb(likelihood: Likelihood, labels: Labels, met: dict[bytes, float] | None = None) -> Maximum:
+    """Climb from given tiers to a point that neither a round nor a swap improves.
+
+    Parameters
+    ----------
+    likelihood
+        Of the answers at given sizes.
+    labels
+        Tiers to start from.
+    met
+        Log-likelihoods at tiers that earlier climbs passed, to which those of this one are added.
+        A climb that comes no higher to such tiers ends there: it would go on to the same top.
+    """
+    met = {} if met is None else met
     start = maximum_at(likelihood, labels)
     labels, theta, value = start.labels, start.theta, start.value
     path = [value]
     for _ in range(MOST_ROUNDS):
+        if value <= met.get(labels.tobytes(), -inf) + LEAST_GAIN * abs(value):
+            break
+        met[labels.tobytes()] = value
         costs = likelihood.expected_costs(labels, theta)
         closer = closer_labels(make_problem(costs, likelihood.sizes), labels)
         better = None if closer is labels else _raised(likelihood, closer, theta, value)

@@ -13,6 +13,7 @@ plus their log prior.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import inf, log, pi
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 
 # How many changes that look best are tried with the likelihood itself before giving up.
 _TRIALS = 12
+# What a change seems to gain, below which it is not tried: no change that was better seemed to lose
+# more than 1.
+_HOPELESS = -20.0
 # How many items of a tier may be tried in the next one, and how many ways to cut it.
 _ITEMS_OF_A_TIER = 3
 _CUTS_OF_A_TIER = 2
@@ -119,6 +123,10 @@ class TierSearch:
         Which tiers are allowed.
     met
         All tiers that were evaluated, by their labels as bytes.
+    priors
+        Log prior probability of one of the tiers of sizes, for all sizes that were asked for.
+    climbed
+        Tiers that were climbed from, as bytes: whoever comes back to them would go the same way.
     """
 
     races: Races
@@ -126,6 +134,14 @@ class TierSearch:
     limits: Limits = Limits()
     shape: float = SHAPE
     met: dict[bytes, Found] = field(default_factory=dict)
+    priors: dict[Sizes, float] = field(default_factory=dict)
+    climbed: set[bytes] = field(default_factory=set)
+
+    def log_prior_of_tiers(self, sizes: Sizes) -> float:
+        """Log prior probability of any tiers of these sizes."""
+        if sizes not in self.priors:
+            self.priors[sizes] = self.log_prior(sizes) - log_number_of_tiers(sizes)
+        return self.priors[sizes]
 
     def evaluate(self, labels: Integers, start: Floats | None = None) -> Found:
         """Find worths of tiers and their score; tiers are put into the order of their worths."""
@@ -136,7 +152,7 @@ class TierSearch:
         sorted_key = worths.labels.tobytes()
         if sorted_key not in self.met:
             sizes = sizes_of(worths.labels)
-            score = worths.log_evidence - log_number_of_tiers(sizes) + self.log_prior(sizes)
+            score = worths.log_evidence + self.log_prior_of_tiers(sizes)
             self.met[sorted_key] = Found(worths, score)
         found = self.met[sorted_key]
         self.met[key] = found
@@ -206,6 +222,20 @@ def search_tiers(search: TierSearch) -> list[Found]:
     ]
 
 
+def climb_from(search: TierSearch, labels: Integers, log_worths: Floats) -> list[Found]:
+    """Change tiers as long as that is better; return all that were met, the best first.
+
+    Parameters
+    ----------
+    search
+        The answers, and what tiers are searched by; it then knows all tiers that were met.
+    labels, log_worths
+        Tiers to begin with, and about their log worths.
+    """
+    _climb(search, search.evaluate(labels, log_worths))
+    return search.ranked
+
+
 def likely_tiers(search: TierSearch, start: Floats) -> tuple[Integers, Floats, Floats]:
     """Return tiers that are about as probable as any, log worths and log effects, without a search.
 
@@ -252,7 +282,7 @@ def _join_neighbours(
             sizes = tuple(counts.astype(np.int64).tolist())
             score = base - loss + _log_prior_at(logs, search.shape)
             score += 0.5 * ((n_tiers - 1) * log(2.0 * pi) - log_determinant)
-            score += search.log_prior(sizes) - log_number_of_tiers(sizes)
+            score += search.log_prior_of_tiers(sizes)
             yield score, now.copy(), logs.copy()
         variances = kept.variances_of_gaps()
         prices = 0.5 * gaps**2 / variances
@@ -316,10 +346,9 @@ def _change_of_determinant(variance: float, n_tiers: int) -> float:
 
 
 def _log_prior_at(logs: Floats, shape: float) -> float:
-    from scipy.special import logsumexp
-
-    weight = shape * len(logs)
-    return log_prior_constant(len(logs), shape) - weight * float(logsumexp(logs - logs.mean()))
+    weight, peak = shape * len(logs), float(logs.max())
+    total = peak - float(logs.mean()) + log(float(np.exp(logs - peak).sum()))
+    return log_prior_constant(len(logs), shape) - weight * total
 
 
 def _log_factorials(numbers: Floats) -> Floats:
@@ -333,6 +362,9 @@ def _climb(search: TierSearch, start: Found) -> Found:
     """Change tiers as long as one of the changes that look best is better."""
     current = start
     for _ in range(_MOST_ROUNDS):
+        if current.labels.tobytes() in search.climbed:
+            return current
+        search.climbed.add(current.labels.tobytes())
         better = None
         for labels, logs in _likely_changes(search, current):
             found = search.evaluate(labels, np.append(logs, current.worths.effects))
@@ -358,16 +390,18 @@ class _Neighbourhood:
     gradient: Floats
     hessian: Floats
 
-    @property
+    @cached_property
     def stiffness(self) -> Floats:
         """How fast the likelihood bends in the log worth of each item."""
         return np.maximum(-np.diag(self.hessian), 1e-12)
 
+    @cached_property
+    def _log_prior(self) -> float:
+        return self.search.log_prior_of_tiers(self.current.sizes)
+
     def prior_gain(self, labels: Integers) -> float:
         """Return how much other tiers gain in log prior probability."""
-        now, new = self.current.sizes, sizes_of(labels)
-        gain = self.search.log_prior(new) - self.search.log_prior(now)
-        return gain + log_number_of_tiers(now) - log_number_of_tiers(new)
+        return self.search.log_prior_of_tiers(sizes_of(labels)) - self._log_prior
 
     def moves(self) -> Iterator[tuple[float, Integers, Floats]]:
         """Move single items to neighbouring tiers."""
@@ -413,6 +447,8 @@ class _Neighbourhood:
         occam = _occam(worths.n_tiers, search.shape)
         for tier in range(worths.n_tiers):
             members = np.flatnonzero(worths.labels == tier)
+            if len(members) == 1:
+                continue
             orders = [members[np.argsort(-by[members], kind="stable")] for by in wanted]
             if (orders[0] == orders[1]).all():
                 orders.pop()
@@ -430,7 +466,8 @@ def _likely_changes(search: TierSearch, current: Found) -> list[tuple[Integers, 
     worths = current.worths
     gradient, hessian = _derivatives_by_item(search.races, worths.labels, worths.point)
     near = _Neighbourhood(search, current, gradient, hessian)
-    changes = sorted([*near.moves(), *near.joins(), *near.cuts()], key=lambda one: -one[0])
+    changes = [*near.moves(), *near.joins(), *near.cuts()]
+    changes = sorted((one for one in changes if one[0] > _HOPELESS), key=lambda one: -one[0])
     return [(labels, logs) for _, labels, logs in changes[:_TRIALS]]
 
 

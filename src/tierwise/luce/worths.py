@@ -218,6 +218,8 @@ def decreasing(logs: Floats) -> Floats:
     >>> decreasing(np.array([3.0, 1.0, 2.0]))
     array([3. , 1.5, 1.5])
     """
+    if (logs[:-1] >= logs[1:]).all():
+        return logs
     runs = [[value] for value in logs.tolist()]
     while any(np.mean(one) < np.mean(other) for one, other in pairwise(runs)):
         at = next(
@@ -269,7 +271,7 @@ def best_worths(
     >>> np.exp(best_worths(races_of(battles), np.array([0, 1])).logs).round(3)
     array([1.732, 0.577])
     """
-    from scipy.linalg import cho_solve
+    from scipy.linalg.lapack import dpotrs
 
     n_tiers = int(labels.max()) + 1
     if n_tiers == 1 and not races.n_effects:
@@ -284,7 +286,7 @@ def best_worths(
     value, gradient, precision, likelihood = _log_density(races, labels, meetings, point, shape)
     for _ in range(_MOST_ROUNDS):
         root = lower_root(_with_scale(precision, n_tiers)[0])
-        step = cho_solve((root, True), gradient, check_finite=False)
+        step = dpotrs(root, gradient, lower=1)[0]
         gain = float(gradient @ step)
         if gain < _LEAST_GAIN:
             break

@@ -32,7 +32,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise.distances import Distance
-from tierwise.mixture.groups import Component, DistinctAnswers, Fitter, GroupFitter
+from tierwise.mixture.groups import (
+    Component,
+    Components,
+    DistinctAnswers,
+    Fitter,
+    GroupFitter,
+    SearchOfSizes,
+)
 from tierwise.mixture.worths import WorthFitter
 from tierwise.tiers import Sizes
 
@@ -55,6 +62,8 @@ _LEAST_WEIGHT = 1e-8
 _SETTLED = 0.05
 # A local search must gain this much to count, so that it comes to an end.
 _LEAST_GAIN = 1e-3
+# Steps from the same groups after which EM goes on in their direction, where it can.
+_STEPS_BEFORE_A_LEAP = 2
 # What a uniform group is given of every answer at first.
 _NOISE_AT_FIRST = 0.1
 _ROUNDS_OF_K_MEANS = 10
@@ -324,14 +333,12 @@ def run_em(
     Whenever little is left to gain in this way, a local search looks for better tiers, and for
     better sizes where they are to be found. Neither lowers the criterion.
     """
-    weights = fitter.answers.weights
-    # Answers that are held out do not count, however impossible they are.
-    counting = weights > 0
     history: list[float] = []
+    trail: list[Components] = []
     searched = False
     while True:
         memberships, log_totals = e_step(fitter, components, shares)
-        log_likelihood = float(weights[counting] @ log_totals[counting])
+        log_likelihood = _weighed(fitter, log_totals)
         history.append(log_likelihood - sum(map(fitter.penalty, components)))
         gain = history[-1] - history[-2] if len(history) > 1 else np.inf
         converged = searched and gain < tolerance
@@ -340,10 +347,31 @@ def run_em(
         if gain < max(_SETTLED, tolerance) and not searched:
             better = local_search(fitter, sizes, components, shares)
             if better is not None:
-                components = better
+                components, trail = better, []
                 continue
             searched = True
+        trail.append((components, shares))
         components, shares = m_step(fitter, components, memberships)
+        if len(trail) == _STEPS_BEFORE_A_LEAP:
+            components, shares = _leap(fitter, trail, (components, shares), history[-1])
+            trail = []
+
+
+def _weighed(fitter: Fitter, log_totals: NDArray[np.float64]) -> float:
+    """Log-likelihood of all answers; those that are held out do not count, however impossible."""
+    weights = fitter.answers.weights
+    counting = weights > 0
+    return float(weights[counting] @ log_totals[counting])
+
+
+def _leap(fitter: Fitter, trail: list[Components], here: Components, least: float) -> Components:
+    """Return where the last steps lead if they go on, unless that is worse than before them."""
+    first, second = trail
+    leapt = fitter.extrapolated(first, second, here)
+    if leapt is None:
+        return here
+    value = _weighed(fitter, e_step(fitter, *leapt)[1]) - sum(map(fitter.penalty, leapt[0]))
+    return leapt if value >= least else here
 
 
 def first_groups(
@@ -416,20 +444,24 @@ def local_search(
     For each group the best swap of two items is tried, and other sizes where no swap helps.
     """
     better = list(components)
-    for group, wanted in enumerate(sizes):
-        joint = log_joint(fitter, tuple(better), shares)
-        memberships = np.ascontiguousarray(normalised(joint)[0][:, group])
-        swapped, gain = fitter.best_swap(memberships, better[group])
-        if gain > _LEAST_GAIN:
-            better[group] = swapped
-        elif wanted == "search":
-            better[group] = _resize(fitter, better[group], joint, group, float(shares[group]))
-    changed = any(new is not old for new, old in zip(better, components, strict=True))
-    return tuple(better) if changed else None
+    for search in fitter.searches:
+        for group, wanted in enumerate(sizes):
+            joint = log_joint(fitter, tuple(better), shares)
+            memberships = np.ascontiguousarray(normalised(joint)[0][:, group])
+            swapped, gain = fitter.best_swap(memberships, better[group])
+            if gain > _LEAST_GAIN:
+                better[group] = swapped
+            elif wanted == "search":
+                share = float(shares[group])
+                better[group] = _resize(fitter, search, better[group], joint, group, share)
+        if any(new is not old for new, old in zip(better, components, strict=True)):
+            return tuple(better)
+    return None
 
 
 def _resize(
     fitter: Fitter,
+    search: SearchOfSizes,
     component: Component,
     joint: NDArray[np.float64],
     group: int,
@@ -440,7 +472,7 @@ def _resize(
     own = weights * normalised(joint)[0][:, group]
     if own.sum() <= _LEAST_WEIGHT:
         return component
-    best, rivals = fitter.search(own, component)
+    best, rivals = search(own, component)
     value = _value_in_place(fitter, joint, group, share)
     winner = max((best, *rivals), key=value)
     return winner if value(winner) > value(component) + _LEAST_GAIN else component

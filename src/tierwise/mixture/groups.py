@@ -16,9 +16,10 @@ Proceedings of the 24th International Conference on Machine Learning, 113-120.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -272,6 +273,14 @@ class Component:
     log_worths: NDArray[np.float64] | None = None
 
 
+Components: TypeAlias = tuple[tuple[Component, ...], NDArray[np.float64]]
+"""Groups and their shares."""
+SearchOfSizes: TypeAlias = Callable[
+    [NDArray[np.float64], Component], tuple[Component, list[Component]]
+]
+"""Finds better sizes of a group, given the weights of its answers; see `Fitter.search`."""
+
+
 class Fitter(ABC):
     """What EM needs to know of the models of groups.
 
@@ -311,6 +320,11 @@ class Fitter(ABC):
     ) -> tuple[Component, list[Component]]:
         """Search better sizes; return the best group, and others that come close to it."""
 
+    @property
+    def searches(self) -> tuple[SearchOfSizes, ...]:
+        """Ways to search better sizes; each is tried where those before it find none."""
+        return (self.search,)
+
     @abstractmethod
     def best_swap(
         self, memberships: NDArray[np.float64], component: Component
@@ -320,6 +334,21 @@ class Fitter(ABC):
     @abstractmethod
     def altered(self, component: Component, *, resize: bool) -> list[Component]:
         """List groups that are a little different; in their sizes, too, where that is allowed."""
+
+    def extrapolated(
+        self,
+        first: Components,  # noqa: ARG002
+        second: Components,  # noqa: ARG002
+        third: Components,  # noqa: ARG002
+    ) -> Components | None:
+        """Return where steps of EM that led from group to group would lead; None if that is open.
+
+        Parameters
+        ----------
+        first, second, third
+            Groups and shares, with a step of EM between them.
+        """
+        return None
 
     @abstractmethod
     def scores(self, component: Component) -> NDArray[np.float64]:

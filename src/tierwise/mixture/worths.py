@@ -4,6 +4,11 @@ Given tiers, worths are those of greatest probability, by Newton's method; items
 tiers trade places, and tiers of all sizes are searched, as for one group. Each worth but the first
 costs half the log number of rankings (BIC), so tiers are not cut for nothing; their prior keeps
 worths finite where an item is never beaten.
+
+References
+----------
+Varadhan, R. and Roland, C. (2008). Simple and globally convergent methods for accelerating the
+convergence of any EM algorithm. Scandinavian Journal of Statistics 35, 335-353.
 """
 
 from __future__ import annotations
@@ -19,6 +24,7 @@ from tierwise.data.rankings import Rankings
 from tierwise.fitting.luce import sceptical
 from tierwise.luce.search import (
     TierSearch,
+    climb_from,
     cut_by_strength,
     likely_exchanges,
     search_tiers,
@@ -33,7 +39,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tierwise.answers.races import Races
-    from tierwise.mixture.groups import DistinctAnswers
+    from tierwise.luce.search import Found
+    from tierwise.mixture.groups import Components, DistinctAnswers, SearchOfSizes
     from tierwise.tiers import Sizes
 
     Floats = NDArray[np.float64]
@@ -41,6 +48,8 @@ if TYPE_CHECKING:
 
 # Step of the difference quotients that give derivatives in log worths.
 _STEP = 1e-4
+# How many steps of EM one extrapolation may stand for, about.
+_LONGEST_LEAP = 32.0
 
 
 class WorthFitter(Fitter):
@@ -100,6 +109,10 @@ class WorthFitter(Fitter):
             candidates = [self._component(labels, decreasing(found.logs))]
         else:
             found = best_worths(races, current.labels, log_worths_of(current))
+            if (found.logs[:-1] >= found.logs[1:]).all():
+                # Newton's method went uphill from the current one.
+                fitted = self._component(current.labels, found.logs)
+                return fitted, found.log_likelihood - self.penalty(fitted)
             order = np.argsort(-found.logs, kind="stable")
             labels = np.argsort(order)[current.labels]
             candidates = [current, self._component(current.labels, decreasing(found.logs))]
@@ -111,17 +124,69 @@ class WorthFitter(Fitter):
     def _value(self, races: Races, component: Component) -> float:
         return races.value(component.labels, log_worths_of(component)) - self.penalty(component)
 
+    @property
+    def searches(self) -> tuple[SearchOfSizes, ...]:
+        """Change a group's own tiers; where that is no better, search from the beginning."""
+        return self.search_nearby, self.search
+
+    def search_nearby(
+        self, weights: Floats, component: Component
+    ) -> tuple[Component, list[Component]]:
+        """Change the tiers of a group, and their number, as long as that is better."""
+        races = self.races.reweighted(weights)
+        fitted, _ = self.fit(weights, component.sizes, component)
+        found = climb_from(TierSearch(races, sceptical), fitted.labels, log_worths_of(fitted))
+        return self._ranked(races, fitted, found)
+
     def search(self, weights: Floats, component: Component) -> tuple[Component, list[Component]]:
         """Search tiers of all sizes for a group.
 
         Returned are the best group, and other tiers that come closest to it.
         """
         races = self.races.reweighted(weights)
-        found = search_tiers(TierSearch(races, sceptical))[: RIVALS + 1]
-        known = [self.fit(weights, component.sizes, component)[0]]
-        known += [self._component(one.labels, one.worths.logs) for one in found]
-        known.sort(key=lambda one: self._value(races, one), reverse=True)
+        fitted, _ = self.fit(weights, component.sizes, component)
+        return self._ranked(races, fitted, search_tiers(TierSearch(races, sceptical)))
+
+    def _ranked(
+        self, races: Races, fitted: Component, found: list[Found]
+    ) -> tuple[Component, list[Component]]:
+        """Return the best of a group and tiers that were found for it, and the others."""
+        known = [self._component(one.labels, one.worths.logs) for one in found[: RIVALS + 1]]
+        known = sorted([fitted, *known], key=lambda one: self._value(races, one), reverse=True)
         return known[0], known[1:]
+
+    def extrapolated(
+        self, first: Components, second: Components, third: Components
+    ) -> Components | None:
+        """Go on in the direction of two steps of EM, as far as these tell how they slow down.
+
+        This is the squared extrapolation of Varadhan and Roland (2008), in log worths and log
+        shares; None where tiers changed meanwhile, or where steps do not slow down.
+        """
+        labels = [
+            b"".join(one.labels.tobytes() for one in groups) for groups, _ in (first, second, third)
+        ]
+        if len(set(labels)) > 1 or not (third[1] > 0.0).all():
+            return None
+        points = [
+            np.concatenate([*(log_worths_of(one) for one in groups), np.log(shares)])
+            for groups, shares in (first, second, third)
+        ]
+        step, bend = points[1] - points[0], points[2] - 2.0 * points[1] + points[0]
+        length = float(np.linalg.norm(bend))
+        if length == 0.0:
+            return None
+        factor = min(float(np.linalg.norm(step)) / length, _LONGEST_LEAP)
+        if factor <= 1.0:
+            return None
+        point = points[0] + 2.0 * factor * step + factor**2 * bend
+        groups, place = [], 0
+        for one in third[0]:
+            logs = point[place : place + len(one.sizes)]
+            groups.append(self._component(one.labels, decreasing(logs)))
+            place += len(one.sizes)
+        shares = np.exp(point[place:] - point[place:].max())
+        return tuple(groups), shares / shares.sum()
 
     def best_swap(self, memberships: Floats, component: Component) -> tuple[Component, float]:
         """Swap the two items of neighbouring tiers for which a mixture's log-likelihood gains most.

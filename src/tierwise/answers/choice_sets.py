@@ -1,0 +1,136 @@
+"""Sets that items are chosen from: all that answers without ties say about worths.
+
+Under Luce's choice model an answer without ties is a row of choices: its first item out of all that
+it holds, the next out of those that are left, and so on. What counts is how often each item was
+chosen, and how often each set was chosen from. Few items have few sets, however many answers there
+are: twelve items of which five are listed have 794.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+
+# A set is a word, with a bit for each item.
+_MOST_ITEMS = 63
+# Sets are worth collecting where each is chosen from so often, on the average.
+_LEAST_SHARED = 4
+
+
+@dataclass(frozen=True, eq=False)
+class ChoiceSets:
+    """Choices of all distinct answers, and the distinct sets that they are made from.
+
+    Attributes
+    ----------
+    members
+        ``[set, item]``: 1 where a set holds an item.
+    set_of, chosen, answer_of
+        Of each choice: the set, the item that is chosen from it, and the answer that it belongs to.
+    """
+
+    members: Floats
+    set_of: Integers
+    chosen: Integers
+    answer_of: Integers
+
+    def log_probabilities(self, labels: Integers, log_worths: Floats, n_answers: int) -> Floats:
+        """Log probability of each of so many distinct answers."""
+        logs = log_worths[labels]
+        totals = np.log(self.members @ np.exp(logs))
+        own = logs[self.chosen] - totals[self.set_of]
+        return np.bincount(self.answer_of, own, n_answers).astype(np.float64, copy=False)
+
+    def count(self, weights: Floats) -> CountedChoices:
+        """Count choices, given the weight of each distinct answer."""
+        own = weights[self.answer_of]
+        n_sets, n_items = self.members.shape
+        sets = np.bincount(self.set_of, own, n_sets).astype(np.float64, copy=False)
+        items = np.bincount(self.chosen, own, n_items).astype(np.float64, copy=False)
+        return CountedChoices(self.members, sets, items)
+
+
+@dataclass(frozen=True, eq=False)
+class CountedChoices:
+    """How often each set was chosen from, and each item was chosen.
+
+    Attributes
+    ----------
+    members
+        ``[set, item]``: 1 where a set holds an item.
+    sets, items
+        How often each was chosen from, or chosen.
+    """
+
+    members: Floats
+    sets: Floats
+    items: Floats
+
+    def value(self, labels: Integers, log_worths: Floats) -> float:
+        """Log-likelihood of tiers with given log worths."""
+        totals = self.members @ np.exp(log_worths)[labels]
+        return float(self.items @ log_worths[labels] - self.sets @ np.log(totals))
+
+    def derivatives(self, labels: Integers, log_worths: Floats) -> tuple[float, Floats, Floats]:
+        """Log-likelihood, its gradient and Hessian in the log worths of tiers."""
+        n_tiers = len(log_worths)
+        worths_in_sets = self.members @ (np.eye(n_tiers) * np.exp(log_worths))[labels]
+        totals = worths_in_sets.sum(axis=1)
+        value = float(self.items @ log_worths[labels] - self.sets @ np.log(totals))
+        shares = worths_in_sets / totals[:, None]
+        expected = self.sets @ shares
+        gradient = np.bincount(labels, self.items, n_tiers) - expected
+        hessian = (self.sets[:, None] * shares).T @ shares
+        hessian[np.arange(n_tiers), np.arange(n_tiers)] -= expected
+        return value, gradient, hessian
+
+
+def choice_sets_of(
+    n_items: int, order: Integers, block_starts: Integers, first_blocks: Integers
+) -> ChoiceSets | None:
+    """Collect the sets that are chosen from; None where answers have ties, or hardly share sets.
+
+    Parameters
+    ----------
+    n_items
+        Number of items.
+    order, block_starts, first_blocks
+        The answers, as for `tierwise._kernels.luce`.
+
+    Examples
+    --------
+    >>> from tierwise.answers.races import blocks_of_places
+    >>> places = np.array([[0, 1, 2], [0, 2, 1], [2, 0, 1], [2, 1, 0], [1, 2, 0]])
+    >>> found = choice_sets_of(3, *blocks_of_places(places, rest_is_below=True))
+    >>> found is None
+    True
+    >>> found = choice_sets_of(3, *blocks_of_places(np.repeat(places, 2, 0), rest_is_below=True))
+    >>> found.members.tolist()
+    [[1.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 1.0], [1.0, 1.0, 1.0]]
+    """
+    n_answers = len(first_blocks) - 1
+    if n_items > _MOST_ITEMS or not n_answers:
+        return None
+    is_last = np.zeros(len(block_starts) - 1, dtype=bool)
+    is_last[first_blocks[1:] - 1] = True
+    if (np.diff(block_starts)[~is_last] > 1).any():
+        return None
+    starts = block_starts[:-1][~is_last]
+    answer_of = np.repeat(np.arange(n_answers), np.maximum(np.diff(first_blocks) - 1, 0))
+    # Sums of bits from each place to the end of the answer: those of all, less those before.
+    bits = np.uint64(1) << order.astype(np.uint64)
+    before = np.concatenate((np.zeros(1, dtype=np.uint64), np.cumsum(bits, dtype=np.uint64)))
+    ends = block_starts[first_blocks[1:]]
+    sets, set_of = np.unique(before[ends][answer_of] - before[starts], return_inverse=True)
+    if len(sets) * _LEAST_SHARED > len(starts):
+        return None
+    members = (sets[:, None] >> np.arange(n_items, dtype=np.uint64)) & np.uint64(1)
+    return ChoiceSets(members.astype(np.float64), set_of.astype(np.int64), order[starts], answer_of)
