@@ -424,3 +424,16 @@ def test_more_groups_than_there_are_leave_some_answers_out_of_a_group_altogether
     assert sum(mixture.shares) == pytest.approx(1)
     assert max(mixture.shares) > 0.9
     assert mixture.log_likelihood > alone.log_likelihood
+
+
+@pytest.mark.parametrize("kind", ["rankings", "preferences"])
+def test_single_comparisons_are_refused_as_they_tell_nobodys_group(kind):
+    pairs = [("a", "b"), ("b", "c"), ("a", "c"), ("c", "b")] * 3
+    if kind == "rankings":
+        answers = tw.Rankings.from_orderings(pairs, items="abc", unranked="anywhere")
+    else:
+        rows = [(f"p{row}", *pair) for row, pair in enumerate(pairs)]
+        answers = tw.Preferences.from_pairs(rows)
+    with pytest.raises(tw.InputError, match=r"two items only.*assessor"):
+        tw.fit_mixture(answers, 2)
+    assert tw.fit_mixture(answers, 1, distance="kendall", rng=1).n_groups == 1

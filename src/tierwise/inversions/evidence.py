@@ -250,6 +250,17 @@ def lines_of_tiers(
     return LinesOfTiers(objective, curve.coefficients, curve.totals, curve.log_orders)
 
 
+def _distinct_rows(rows: _Integers) -> tuple[_Integers, _Integers]:
+    """Return distinct rows, in the order in which they come, and which of them each row is.
+
+    Of a few rows at a time this is several times as fast as sorting them.
+    """
+    known: dict[bytes, int] = {}
+    which = [known.setdefault(row.tobytes(), len(known)) for row in rows]
+    first = np.unique(np.array(which, dtype=np.int64), return_index=True)[1]
+    return rows[first], np.array(which, dtype=np.int64)
+
+
 def integrate_tiers(
     counts: WeakOrderCounts,
     labels: _Integers,
@@ -257,7 +268,7 @@ def integrate_tiers(
     concentration: Concentration,
 ) -> tuple[_Floats, _Floats]:
     """Return inversions and log-likelihood of tiers, one row each, theta being integrated out."""
-    distinct, which = np.unique(labels, axis=0, return_inverse=True)
+    distinct, which = _distinct_rows(labels)
     totals, logs = np.empty((2, len(distinct)))
     if concentration == "single":
         integrate_one_theta(
@@ -278,7 +289,7 @@ def integrate_tiers(
             lines = lines_of_tiers(counts, row, objective)
             totals[number] = lines.totals.sum()
             logs[number] = lines.log_likelihood("tier")
-    return totals[which.ravel()], logs[which.ravel()]
+    return totals[which], logs[which]
 
 
 def draw_thetas(
@@ -291,12 +302,12 @@ def draw_thetas(
     """Draw theta, or that of each line, given tiers, of which there is one per row."""
     n_draws, n_items = labels.shape
     shares = rng.random((n_draws, 1 if concentration == "single" else n_items))
-    distinct, which = np.unique(labels, axis=0, return_inverse=True)
+    distinct, which = _distinct_rows(labels)
     thetas = np.full((n_draws, max(int(labels.max(initial=0)), 1)), np.nan)
     objective = line_objective(counts, prior)
     for number, row in enumerate(distinct):
         lines = lines_of_tiers(counts, row, objective)
-        for draw in np.flatnonzero(which.ravel() == number).tolist():
+        for draw in np.flatnonzero(which == number).tolist():
             if concentration == "single":
                 thetas[draw, 0] = lines.one_theta(float(shares[draw, 0]))
             else:

@@ -532,7 +532,8 @@ def tiers_of_sizes(races: Races, sizes: Sizes, shape: float = SHAPE) -> Found:
     """
     search = TierSearch(races, lambda _: 0.0, shape=shape)
     current = search.evaluate(cut_by_strength(races, sizes, shape=shape))
-    for _ in range(_MOST_ROUNDS):
+    # Items that are alone are in the order of their worths: there is nothing to exchange.
+    for _ in range(_MOST_ROUNDS if max(sizes) > 1 else 0):
         better = next(
             (
                 found

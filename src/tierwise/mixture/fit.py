@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tierwise._util.checks import RandomSource, check_choice, check_count, check_number, spawn_seeds
 from tierwise._util.provenance import Stopwatch
 from tierwise._util.tasks import Progress, run_tasks
+from tierwise._util.types import NOT_LISTED
 from tierwise.answers.likelihood import source_of
 from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
@@ -54,6 +55,8 @@ _SAME_END = 0.01
 _LEVEL = 0.95
 # Where the seeds for splits of groups are in the tree of seeds: behind those of all runs.
 _SEED_OF_SPLITS = 2**31
+# Items that a single comparison is about.
+_ITEMS_OF_A_PAIR = 2
 # The same answers have the same models every time.
 _SEED_OF_CHOICE = 0
 
@@ -161,16 +164,18 @@ def fit_mixture(
     data = check_data(data, "fit_mixture", Rankings, Preferences, weights="effective")
     refuse_mistakes(data)
     check_choice("family", family, get_args(FamilyChoice))
+    check_choice("noise", noise, get_args(Noise))
+    wanted = sizes_of_groups(len(data.items), n_groups, sizes, noise)
+    _check_search(len(data.items), wanted)
+    if max(wanted) > 1:
+        refuse_single_pairs(data)
     model = _model(data, distance, family, choice, workers)
     family, measure = model.family, _measure(data, model.distance, model.family)
-    check_choice("noise", noise, get_args(Noise))
     check_choice("criterion", criterion, get_args(Criterion))
     starts = check_count("starts", starts)
     folds = None if folds is None else check_count("folds", folds, least=2)
     tolerance = check_number("tolerance", tolerance, above=0)
     most_steps = check_count("most_steps", most_steps)
-    wanted = sizes_of_groups(len(data.items), n_groups, sizes, noise)
-    _check_search(len(data.items), wanted)
     answers = distinct_answers(data)
     if criterion == "held-out" and folds is None:
         raise InputError("held-out likelihood needs folds", [use(folds=5)])
@@ -255,7 +260,7 @@ def _model(
             progress="off",
             rng=_SEED_OF_CHOICE,
         )
-    if len(choice.fit.tiers) > 1:
+    if len(choice.fit.tiers) > 1 or _are_single_pairs(data):
         return _Model(choice.family, choice.distance, choice.sentence())
     # Without tiers all models are one and the same, so the groups decide.
     found = {
@@ -302,6 +307,29 @@ def refuse_mistakes(data: Rankings | Preferences) -> None:
                 instead("fit", "for one group", command="fit"),
             ],
         )
+
+
+def refuse_single_pairs(data: Rankings | Preferences) -> None:
+    """Refuse answers that compare two items each: one comparison tells nobody's group."""
+    if _are_single_pairs(data):
+        raise InputError(
+            "each answer compares two items only, and one comparison does not tell which group "
+            "somebody belongs to",
+            [
+                use("if the file says who compared them", assessor=...),
+                instead("fit", "for one group", command="fit"),
+            ],
+        )
+
+
+def _are_single_pairs(data: Rankings | Preferences) -> bool:
+    """Return whether no answer says more than which of two items, of more than two, is better."""
+    if len(data.items) <= _ITEMS_OF_A_PAIR:
+        return False
+    if isinstance(data, Preferences):
+        return bool((data.direct.sum(axis=(1, 2)) <= 1).all())
+    listed = (data.patterns != NOT_LISTED).sum(axis=1)
+    return data.unranked == "anywhere" and bool((listed <= _ITEMS_OF_A_PAIR).all())
 
 
 def _check_search(n_items: int, wanted: dict[int, tuple[GroupSizes, ...]]) -> None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import log, nan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 
 # Step of the difference quotients that give derivatives in log worths.
 _STEP = 1e-4
+# The share of a group's answers that may have changed, and a search is not made again.
+_NEARLY_EQUAL = 0.005
 # How many steps of EM one extrapolation may stand for, about.
 _LONGEST_LEAP = 32.0
 
@@ -65,6 +67,8 @@ class WorthFitter(Fitter):
         assert isinstance(answers.data, Rankings)
         self.answers = answers
         self.races = races_of(answers.data)
+        # Tiers for which a search found none better: the weights then, and what came closest.
+        self._settled: dict[tuple[str, bytes], tuple[Floats, list[Component]]] = {}
         self._price = log(max(answers.n_rankings, 1.0)) / 2
 
     def _component(self, labels: Integers, logs: Floats) -> Component:
@@ -133,19 +137,33 @@ class WorthFitter(Fitter):
         self, weights: Floats, component: Component
     ) -> tuple[Component, list[Component]]:
         """Change the tiers of a group, and their number, as long as that is better."""
-        races = self.races.reweighted(weights)
-        fitted, _ = self.fit(weights, component.sizes, component)
-        found = climb_from(TierSearch(races, sceptical), fitted.labels, log_worths_of(fitted))
-        return self._ranked(races, fitted, found)
+        return self._search(weights, component, "nearby")
 
     def search(self, weights: Floats, component: Component) -> tuple[Component, list[Component]]:
         """Search tiers of all sizes for a group.
 
         Returned are the best group, and other tiers that come closest to it.
         """
-        races = self.races.reweighted(weights)
+        return self._search(weights, component, "everywhere")
+
+    def _search(
+        self, weights: Floats, component: Component, where: Literal["nearby", "everywhere"]
+    ) -> tuple[Component, list[Component]]:
+        """Search unless nothing better was found for the same tiers with nearly these weights."""
         fitted, _ = self.fit(weights, component.sizes, component)
-        return self._ranked(races, fitted, search_tiers(TierSearch(races, sceptical)))
+        known = self._settled.get((where, fitted.labels.tobytes()))
+        if known is not None and _nearly_equal(weights, known[0]):
+            return fitted, known[1]
+        races = self.races.reweighted(weights)
+        search = TierSearch(races, sceptical)
+        if where == "nearby":
+            found = climb_from(search, fitted.labels, log_worths_of(fitted))
+        else:
+            found = search_tiers(search)
+        best, rivals = self._ranked(races, fitted, found)
+        if best is fitted:
+            self._settled[where, fitted.labels.tobytes()] = weights, rivals
+        return best, rivals
 
     def _ranked(
         self, races: Races, fitted: Component, found: list[Found]
@@ -228,6 +246,11 @@ class WorthFitter(Fitter):
     def bends(self, component: Component, own: Floats) -> Floats:  # noqa: ARG002
         """Return 0: squares of scores alone give the information, as many answers do."""
         return np.zeros(len(component.sizes) - 1)
+
+
+def _nearly_equal(weights: Floats, others: Floats) -> bool:
+    """Return whether few answers, by weight, have gone from a group or come to it."""
+    return float(np.abs(weights - others).sum()) <= _NEARLY_EQUAL * float(weights.sum())
 
 
 def log_worths_of(component: Component) -> Floats:

@@ -266,7 +266,7 @@ class WalkOverTiers:
         if self.single_tier is not None:
             replaced = rng.random(len(kept)) < self.single_tier.probability
             labels[replaced] = 0
-            if single:
+            if single and replaced.any():
                 thetas[replaced] = draw_thetas(
                     posterior.counts, labels[replaced], posterior.prior_theta, "single", rng
                 )

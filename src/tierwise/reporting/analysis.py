@@ -23,7 +23,7 @@ from tierwise.fitting.fit import ConcentrationChoice, fit
 from tierwise.fitting.neighbours import neighbour_agreement
 from tierwise.groups.compare import compare_groups
 from tierwise.groups.tree import group_tree
-from tierwise.mixture.fit import fit_mixture, refuse_mistakes
+from tierwise.mixture.fit import fit_mixture, refuse_mistakes, refuse_single_pairs
 from tierwise.model.priors import Priors
 from tierwise.searching.search import search
 
@@ -167,6 +167,7 @@ def analyse(
     numbers = None
     if groups is not None:
         refuse_mistakes(data)
+        refuse_single_pairs(data)
         numbers = _numbers_of_groups(groups)
     seeds = spawn_seeds(rng, 7)
     found = None
