@@ -150,7 +150,7 @@ class BlockwiseAnswers(ExactCompletions):
         self._n_listed = n_listed
         # Likelihoods are evaluated thousands of times.
         self._sizes_as_array = np.array(sizes, dtype=np.int64)
-        self._log_factorials = logs
+        self._log_factorials = log_factorials(n_items)
         self._starts = np.full((len(first), n_items + 1), n_items, dtype=np.int64)
         self._starts[:, :-1] = starts
         self._work = float(work_of(first, sizes).sum())
