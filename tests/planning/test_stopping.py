@@ -9,7 +9,7 @@ import pytest
 import tierwise as tw
 from tierwise.planning.asking import Design
 from tierwise.planning.claims import chances_of_claims, claims_hold, drawn_tiers
-from tierwise.planning.plan import short_chains
+from tierwise.planning.plan import add_answers, short_chains
 from tierwise.planning.stopping import _state_of_draw
 from tierwise.posterior.estimates import share_above
 from tierwise.posterior.run import DrawnTiers, draw_tiers_from
@@ -222,3 +222,23 @@ def test_numbers_of_numpy_beside_tuples_as_items():
     data = tw.Rankings((("a", 1), np.int64(70), ""), places)
     found = tw.enough(data, futures=2, streams=1, rng=np.random.SeedSequence(67))
     assert set(found.tiers.items) == {("a", 1), 70, ""}
+
+
+def test_items_in_any_order_have_the_same_forecast():
+    """Further battles are added in the order of the items: sums of battles sort them."""
+    items = ("d", "a", "c", "b")
+    decided = np.array([[0, 7, 14, 15], [7, 0, 12, 13], [5, 7, 0, 9], [4, 6, 9, 0]], dtype=float)
+    as_given = tw.Battles(items, decided, np.zeros((4, 4)))
+    joined = add_answers(as_given, as_given)
+    assert joined.items == items
+    assert (joined.decided == 2 * decided).all()
+    order = np.argsort(items)
+    sorted_items = tuple(sorted(items))
+    in_order = tw.Battles(sorted_items, decided[np.ix_(order, order)], np.zeros((4, 4)))
+    options = {"futures": 20, "streams": 0, "rng": 1, "workers": 1, "progress": "off"}
+    claims = [tw.enough(one, **options).claims for one in (as_given, in_order)]
+    [(one, other)] = zip(*claims, strict=True)
+    assert one.state == other.state == "open"
+    # With an eighth as many answers again, little changes.
+    assert one.shares[0] < 0.5
+    assert other.shares[0] < 0.5

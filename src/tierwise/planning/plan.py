@@ -15,6 +15,7 @@ from tierwise._util.columns import aligned, within
 from tierwise._util.provenance import Stopwatch
 from tierwise._util.results import Result
 from tierwise._util.tasks import run_tasks
+from tierwise.data.battles import Battles
 from tierwise.data.frames import make_frame
 from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError, TierwiseWarning, counted, percent, quoted
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from tierwise._util.checks import RandomSource
     from tierwise._util.provenance import Provenance
     from tierwise._util.tasks import Progress
-    from tierwise.data.battles import Battles
     from tierwise.data.frames import Backend
     from tierwise.leaderboards.result import Leaderboard
     from tierwise.tiers import Tiers
@@ -518,11 +518,14 @@ def first_answers(
 
 
 def add_answers(data: Rankings | Battles | None, further: Rankings | Battles) -> Rankings | Battles:
-    """Join answers with further ones of the same kind."""
+    """Join answers with further ones of the same kind, about the same items in the same order."""
     if data is None:
         return further
     if not isinstance(data, Rankings):
-        return data + cast("Battles", further)
+        further = cast("Battles", further)
+        # Sums of battles have their items sorted; tiers and claims are by the order of the data.
+        decided, drawn = data.decided + further.decided, data.drawn + further.drawn
+        return Battles(data.items, decided, drawn, data.drawn_as)
     joined = Rankings.concat([data, cast("Rankings", further)])
     if joined.weights.dtype.kind == "i":
         return joined.with_weights_as("counts")
