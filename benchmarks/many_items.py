@@ -27,7 +27,7 @@ def best_of_all_sizes() -> list[Row]:
 
 
 def search_of_many_items() -> list[Row]:
-    """A whole search, each in a process of its own, so that its memory can be told."""
+    """A whole search, each in a separate process, so its memory can be measured."""
     cases = {
         "300 items, 1,000 rankings": (_simulated, (300, 1000)),
         "1,000 items, 200 rankings": (_simulated, (1000, 200)),

@@ -37,7 +37,7 @@ def measure_speed(_replications: int, workers: int) -> None:
 
 
 def measure_fifteen(_replications: int, workers: int) -> None:
-    """All 16,384 sizes of fifteen items, with the time left as told on the way."""
+    """All 16,384 sizes of fifteen items, with the remaining time as shown on the way."""
     rankings = simulate((3,) * 5, 0.3, "kendall", 300, seed=1)
     for distance in ("kendall", "hamming"):
         start = perf_counter()

@@ -1,4 +1,4 @@
-"""Are people who are divided told from people who agree a little?"""
+"""Are divided people distinguished from people who agree a little?"""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def _summary(results: Results) -> str:
 
 STUDY = Study(
     name="divided-people",
-    title="Are people who are divided told from people who agree a little?",
+    title="Are divided people distinguished from people who agree a little?",
     full=Settings(),
     quick=Settings(rankings=(50,), data_sets=2),
     compute=compute,

@@ -38,7 +38,7 @@ class Finding:
     title
         In one sentence.
     study
-        Whose results it is told from.
+        The study whose results it comes from.
     text
         From results to paragraphs.
     code

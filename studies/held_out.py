@@ -2,7 +2,7 @@
 
 Answers are divided into folds. Models learn from all folds but one and give probabilities to the
 answers of that one; the mean of the log probability, above that of the uniform distribution, is
-what a model knows about people whom it was not told about.
+what a model knows about people it has not seen.
 """
 
 from __future__ import annotations

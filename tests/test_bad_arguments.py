@@ -406,9 +406,9 @@ def test_wrong_arguments_are_refused_by_name(name, right, argument, values, tmp_
     monkeypatch.chdir(tmp_path)
     (tmp_path / "answers.csv").write_text("place 1,place 2\na,b\nb,a\n")
     for value in values:
-        with pytest.raises(tw.InputError) as told:
+        with pytest.raises(tw.InputError) as reported:
             call(name, {**right, argument: value})
-        message = str(told.value)
+        message = str(reported.value)
         assert re.search(rf"\b({SYNONYMS.get(argument, argument)})", message), message
         assert len(message) < 600
     assert sorted(path.name for path in tmp_path.iterdir()) == ["answers.csv"]

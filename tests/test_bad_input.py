@@ -42,7 +42,7 @@ BAD_FILES = {
         "x.csv",
         b"a,b,c\n1,2,3\n1,2\n",
         {},
-        ["x.csv, line 3 has 2 cells", "3 columns", "give every line as many"],
+        ["x.csv, line 3 has 2 cells", "3 columns", "give every line the same number"],
     ),
     "too many cells": ("x.csv", b"a,b\n1,2\n\n2,1,3\n", {}, ["x.csv, line 4 has 3 cells"]),
     "rank 0": (
@@ -123,7 +123,7 @@ BAD_FILES = {
         "x.order",
         b"99999999999999999999999 1\n0 2 0 1\n",
         {"unranked": "below"},
-        ["x.order", "of memory", "may be used", "fewer items"],
+        ["x.order", "of memory", "the limit is", "fewer items"],
     ),
     "a quote in the header that is not closed, and no UTF-8": (
         "x.csv",
@@ -156,7 +156,7 @@ BAD_FILES = {
         "x.csv",
         b"a,b,weight\n1,2,3\n2,1,-1\n",
         {},
-        ["x.csv, line 3", "weight -1", "from 0 upwards"],
+        ["x.csv, line 3", "weight -1", "0 or more"],
     ),
     "a weight that is not a number": (
         "x.csv",
@@ -168,7 +168,7 @@ BAD_FILES = {
         "x.csv",
         b"a,b,weight\n1,2,\n",
         {},
-        ["x.csv, line 2 has no weight", "fill the cell"],
+        ["x.csv, line 2 has no weight", "fill in the cell"],
     ),
     "no weight at all": ("x.csv", b"a,b,weight\n1,2,0\n", {}, ["x.csv", "all weights are 0"]),
     "bytes that are not UTF-8": (
@@ -223,7 +223,7 @@ BAD_FILES = {
         "x.jsonl",
         b'{"a": 1, "b": 2}\n{"a": ' + b"[" * 100_000 + b"]" * 100_000 + b', "b": 1}\n',
         {},
-        ["x.jsonl, line 2", "more than 100 deep", "leave them out"],
+        ["x.jsonl, line 2", "more than 100 deep", "remove them"],
     ),
     "objects that do not end": (
         "x.jsonl",
@@ -255,31 +255,31 @@ BAD_FILES = {
         "x.csv",
         b"a,b\n1,2\n2," + b"x" * 6_000_000 + b"\n",
         {},
-        ["x.csv, line 3 holds 6,000,002 characters", "leave out the column"],
+        ["x.csv, line 3 holds 6,000,002 characters", "delete the column"],
     ),
     "a title beyond all measure": (
         "x.csv",
         b"a," + b"x" * 200_000 + b"\n1,2\n",
         {},
-        ["x.csv, line 1", "more than 131,072 characters", "leave its column out"],
+        ["x.csv, line 1", "more than 131,072 characters", "delete its column"],
     ),
     "a ballot's cell beyond all measure": (
         "x.csv",
         b"2,1\n3,1,2\n1,2," + b"1" * 200_000 + b"\n",
         {},
-        ["x.csv, line 3", "more than 131,072 characters", "leave its column out"],
+        ["x.csv, line 3", "more than 131,072 characters", "delete its column"],
     ),
     "an encoding of Python's own": (
         "x.csv",
         b"a,b\n1,2\n\x80,1\n",
         {"encoding": "punycode"},
-        ["'punycode' is not known", "utf-8"],
+        ["'punycode' is unknown", "utf-8"],
     ),
     "an encoding that is none": (
         "x.csv",
         b"a,b\n1,2\n",
         {"encoding": "undefined"},
-        ["'undefined' is not known", "utf-8"],
+        ["'undefined' is unknown", "utf-8"],
     ),
     "text that cannot be written as UTF-8": (
         "x.csv",
@@ -327,7 +327,10 @@ def test_from_the_command_line(bad_file, monkeypatch, capsys):
 
 
 def test_a_folder_and_a_file_that_is_not_there(tmp_path, monkeypatch, capsys):
-    for path, said in [(tmp_path, "is a folder: name a file in it"), (tmp_path / "x", "no file")]:
+    for path, said in [
+        (tmp_path, "is a folder: name a file inside it"),
+        (tmp_path / "x", "does not exist"),
+    ]:
         with pytest.raises(InputError, match=said):
             read_rankings(path)
         code, message = run(["describe", path], monkeypatch, capsys)

@@ -82,7 +82,7 @@ CASES = [
         "leaderboard.csv",
         LEADERBOARD,
         "each row is an item ('alpha', 'beta', 'gamma'), and 'MMLU', 'HellaSwag', 'Error' hold "
-        "numbers, as scores do, not ranks",
+        "numbers that look like scores, not ranks",
         ("--better", "higher", "--lower", "Error"),
         {"better": "higher", "lower": "Error"},
         (
@@ -94,12 +94,12 @@ CASES = [
     Case(
         "codes.csv",
         CODES,
-        "column 'Tee' holds 99 beside numbers from 2 to 5",
+        "column 'Tee' holds 99 as well as numbers from 2 to 5",
         ("--better", "higher", "--missing", "99", "--unranked", "anywhere"),
         {"better": "higher", "missing": "99", "unranked": "anywhere"},
         (
             "7 rankings of 3 items",
-            "3 cells say '99' or 'k.A.' and are taken as empty",
+            "3 cells say '99' or 'k.A.' and are read as empty",
             "Answer 1: Tee first, then Kaffee; Milch not listed.",
         ),
     ),
@@ -107,20 +107,20 @@ CASES = [
         Case(
             "tastes.csv",
             TASTES.format(code),
-            f"column 'tea' holds {code} beside numbers from 2 to 5",
+            f"column 'tea' holds {code} as well as numbers from 2 to 5",
             ("--better", "higher", "--missing", code, "--unranked", "anywhere"),
             {"better": "higher", "missing": code, "unranked": "anywhere"},
-            (f"2 cells say '{code}' and are taken as empty", "5 rankings of 3 items"),
+            (f"2 cells say '{code}' and are read as empty", "5 rankings of 3 items"),
         )
         for code in ("999", "-1", "0")
     ),
     Case(
         "unsure.csv",
         "Tee;Kaffee;Milch\n5;4;weiß nicht\n4;5;3\n3;4;5\nN/A;2;4\n5;3;4\n",
-        "hold numbers from 2 to 5, as scores do, not ranks",
+        "hold numbers from 2 to 5, which look like scores, not ranks",
         ("--better", "higher", "--unranked", "anywhere"),
         {"better": "higher", "unranked": "anywhere"},
-        ("2 cells say", "'weiß nicht'", "taken as empty", "5 rankings of 3 items"),
+        ("2 cells say", "'weiß nicht'", "read as empty", "5 rankings of 3 items"),
     ),
     Case(
         "written in.csv",
@@ -139,9 +139,9 @@ CASES = [
         {"unranked": "below"},
         (
             "4 rankings of 4 items",
-            "3 ballots hold 'skipped' or 'undervote', which is passed over",
+            "3 ballots hold 'skipped' or 'undervote', which is skipped",
             "1 ballot holds an overvote, which ends the ballot",
-            "1 answer names an item twice, which counts where it is first named",
+            "1 answer names an item twice; it counts where it is named first",
             "1 row lists no item and is set aside (line 6)",
             "Answer 2: Wiley first; Adams, Garcia, Yang not listed.",
         ),
@@ -155,7 +155,7 @@ CASES = [
         (
             "3 rankings of 3 items",
             "1 row is a preview or test of the survey, not answers: left out.",
-            "Column 'Gew_Bund' seems to hold weights, which are not used (every answer counts",
+            "Column 'Gew_Bund' seems to hold weights. They are not used: every answer counts",
         ),
     ),
     Case(
@@ -172,7 +172,7 @@ CASES = [
         None,
         (),
         {},
-        ("Column 'Gewicht' seems to hold weights, which are not used",),
+        ("Column 'Gewicht' seems to hold weights. They are not used",),
     ),
     Case(
         "status.csv",
@@ -192,13 +192,13 @@ CASES = [
         {},
         (
             "4 rankings of 3 items",
-            "as survey programs mark previews and tests: all rows are read as answers",
+            "with which survey programs mark previews and tests. All rows are read as answers",
         ),
     ),
     Case(
         "names.csv",
         NAMES,
-        "names differ by case, space or punctuation alone: 'claude-3-5' (names.csv, line 3) and "
+        "names differ only in case, spaces or punctuation: 'claude-3-5' (names.csv, line 3) and "
         "'claude-3.5' (names.csv, line 2); 'gpt-4' (names.csv, line 2) and 'GPT-4' (names.csv, "
         "line 4); 'gpt 4'",
         ("--rename", "claude-3-5=claude-3.5", "--rename", "gpt-4=GPT-4", "--rename", "gpt 4=GPT-4"),
@@ -223,7 +223,7 @@ CASES = [
         "line 3: item 'b' is listed twice",
         ("--broken", "skip"),
         {"broken": "skip"},
-        ("3 rankings of 3 items", "1 row cannot be right and is set aside (line 3)"),
+        ("3 rankings of 3 items", "1 row is not valid and is set aside (line 3)"),
     ),
     Case(
         "grades.csv",
@@ -321,12 +321,12 @@ def test_both_doors_ask_and_say_what_they_read(case, pages, tmp_path):
     if case.said is not None:
         assert case.said in in_shell(case.command, file)
         assert case.said in on_page(pages, file, {})[1]
-    told = in_shell(case.command, file, *case.options)
+    message = in_shell(case.command, file, *case.options)
     page = on_page(pages, file, case.fields)[1] if case.read else ""
     for one in case.read:
-        assert one in told
+        assert one in message
         assert one in page
-    for said in (told, page):
+    for said in (message, page):
         assert not re.search(r"(?<![\w-])[a-z_]+=(?!=)(?!GPT|claude)", said), said
 
 
@@ -341,10 +341,10 @@ def test_names_that_differ_by_punctuation_are_joined_in_the_shell(tmp_path):
 def test_names_that_differ_by_punctuation_are_joined_on_the_page(pages, tmp_path):
     file = tmp_path / "names.csv"
     file.write_text(NAMES, encoding="utf-8")
-    page, told = on_page(pages, file, {})
+    page, message = on_page(pages, file, {})
     assert (
-        "These names mean the same: claude-3-5 and claude-3.5; gpt-4, gpt 4 and GPT-4 Every name "
-        "is an item of its own" in told
+        "These names mean the same: claude-3-5 and claude-3.5; gpt-4, gpt 4 and GPT-4 Every "
+        "name is a separate item" in message
     )
     answers = [html.unescape(one) for one in re.findall(r'name="answer" value="([^"]*)"', page)]
     assert "4 battles of 3 items" in on_page(pages, file, {"answer": answers[0]})[1]
@@ -358,8 +358,11 @@ def test_a_table_of_scores_is_recognised_by_every_command(tmp_path):
     file = tmp_path / "scores.csv"
     file.write_text(LEADERBOARD, encoding="utf-8")
     for command in ("fit", "search", "posterior", "report", "leaderboard", "describe"):
-        told = in_shell(command, file)
-        assert "as scores do, not ranks: use --better higher if higher scores are better" in told
+        message = in_shell(command, file)
+        assert (
+            "look like scores, not ranks: use --better higher if higher scores are better"
+            in message
+        )
 
 
 MORE = {
@@ -370,7 +373,7 @@ MORE = {
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("task,x,y\na,60.5,71.5\nb,80.25,90.5\nc,44.5,50.5\n", "--better higher if 90.5 is best"),
         ("task,model,score\na,x,1\na,y,2\n", "--better higher if higher scores are better"),
@@ -378,39 +381,39 @@ MORE = {
         ("a,b,c\n1,2,\n2,1,3\n", "--unranked below if"),
     ],
 )
-def test_every_command_names_the_option_that_a_table_needs(text, told, tmp_path):
+def test_every_command_names_the_option_that_a_table_needs(text, message, tmp_path):
     file = tmp_path / "table.csv"
     file.write_text(text, encoding="utf-8")
     for command, options in MORE.items():
-        assert told in in_shell(command, file, *options)
+        assert message in in_shell(command, file, *options)
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (GRADES, "--order S,A,B if these are grades, best first"),
         ("a,b,c\n1,2,3\n2,1,3\n", "ranks from 1 to 3, not scores: use --better lower if 1 is best"),
-        ("model_a,model_b,winner\nx,y,x\ny,z,z\n", "battles, not of scores: use tierwise leader"),
-        ("winner,loser\nx,y\ny,z\n", "battles, not of scores: use tierwise leaderboard FILE"),
+        ("model_a,model_b,winner\nx,y,x\ny,z,z\n", "battles, not scores: use tierwise leader"),
+        ("winner,loser\nx,y\ny,z\n", "battles, not scores: use tierwise leaderboard FILE"),
         ("place 1,place 2\nx,y\ny,x\n", "like rankings: use tierwise leaderboard FILE"),
         (COMMAS, "holds rankings: use tierwise fit FILE"),
     ],
 )
-def test_a_comparison_says_what_a_table_holds_if_not_scores(text, told, tmp_path):
+def test_a_comparison_says_what_a_table_holds_if_not_scores(text, message, tmp_path):
     file = tmp_path / "table.csv"
     file.write_text(text, encoding="utf-8")
-    assert told in in_shell("compare", file)
+    assert message in in_shell("compare", file)
 
 
 def test_grades_are_compared(tmp_path):
     file = tmp_path / "grades.csv"
     file.write_text(GRADES, encoding="utf-8")
-    told = in_shell("compare", file, "--order", "S,A,B", "--seed", "1")
-    assert "Read 3 data sets about 3 methods. Grades, best first: S, A, B." in told
+    message = in_shell("compare", file, "--order", "S,A,B", "--seed", "1")
+    assert "Read 3 data sets about 3 methods. Grades, best first: S, A, B." in message
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("Wiley, Maya first, then Yang, Andrew\n", "'Yang, Andrew' may be one item or several"),
         ("Tea first, then milk, water\n", "'milk, water' may be one item or several"),
@@ -425,18 +428,18 @@ def test_grades_are_compared(tmp_path):
         ),
     ],
 )
-def test_names_with_commas_are_asked_about_where_nothing_tells(text, told, pages, tmp_path):
+def test_names_with_commas_are_asked_about_where_nothing_tells(text, message, pages, tmp_path):
     file = tmp_path / "said.txt"
     file.write_text(text, encoding="utf-8")
-    assert told in in_shell("describe", file)
-    assert told in on_page(pages, file, {})[1]
+    assert message in in_shell("describe", file)
+    assert message in on_page(pages, file, {})[1]
 
 
 def test_names_with_commas_are_told_the_shell_as_it_says(tmp_path):
     file = tmp_path / "names.csv"
     file.write_text('"Wiley, Maya","Yang, Andrew","Adams, Eric"\n1,2,3\n2,1,3\n', encoding="utf-8")
-    told = in_shell("describe", file)
-    options = shlex.split(re.search(r"use (--items .*) if it is not an item", told)[1])
+    message = in_shell("describe", file)
+    options = shlex.split(re.search(r"use (--items .*) if it is not an item", message)[1])
     assert "2 rankings of 2 items" in in_shell("describe", file, *options)
 
 
@@ -451,9 +454,9 @@ def test_a_report_of_battles_is_written_in_the_shell_as_the_page_says(tmp_path):
     file.write_text("model_a,model_b,winner\n" + "x,y,x\ny,z,y\nx,z,x\n" * 9, encoding="utf-8")
     words = shlex.split(choices.in_shell(str(file), {}, [], {"rng": 1}))
     assert words[:2] == ["tierwise", "report"]
-    told = in_shell("report", file, *words[3:-1], str(page))
-    assert "Read 27 battles of 3 items" in told
-    assert "x > y > z" in told
+    message = in_shell("report", file, *words[3:-1], str(page))
+    assert "Read 27 battles of 3 items" in message
+    assert "x > y > z" in message
     assert "<title>battles: leaderboard of 3 items</title>" in page.read_text(encoding="utf-8")
     refused = in_shell("report", file, "--groups", "2", "--sizes", "1,2")
     assert refused.endswith("leave out --sizes and --groups")
@@ -467,12 +470,12 @@ def test_names_in_tables_of_scores_are_joined_as_in_battles(pages, tmp_path):
     file = tmp_path / "scores.csv"
     rows = "claude-3.5,60.5,\nclaude-3-5,,71.5\nx,50.5,50.5\n"
     file.write_text(f"Model,MMLU,ARC\n{rows}", encoding="utf-8")
-    told = in_shell("leaderboard", file, "--better", "higher")
-    assert "use --rename claude-3-5=claude-3.5 if they are one item, or --spellings keep" in told
+    message = in_shell("leaderboard", file, "--better", "higher")
+    assert "use --rename claude-3-5=claude-3.5 if they are one item, or --spellings keep" in message
     options = ("--better", "higher", "--rename", "claude-3-5=claude-3.5")
     assert "2 rankings of 2 items" in in_shell("describe", file, *options)
-    page, told = on_page(pages, file, {"better": "higher"})
-    assert "These names mean the same: claude-3-5 and claude-3.5" in told
+    page, message = on_page(pages, file, {"better": "higher"})
+    assert "These names mean the same: claude-3-5 and claude-3.5" in message
     answers = [html.unescape(one) for one in re.findall(r'name="answer" value="([^"]*)"', page)]
     joined, kept = (on_page(pages, file, {"better": "higher", "answer": one})[1] for one in answers)
     assert "2 rankings of 2 items" in joined
@@ -485,25 +488,25 @@ def test_what_weights_say_is_asked_on_the_page(pages, tmp_path):
     lines = ["a,b,c,d,e,weight", *(",".join(map(str, row)) for row in rows)]
     file = tmp_path / "survey.csv"
     file.write_text("\n".join(lines), encoding="utf-8")
-    told = on_page(pages, file, {})[1]
-    assert "What do the weights say? How many people gave the answer of the row" in told
-    assert "How much the one person of the row counts: weights of a survey" in told
+    message = on_page(pages, file, {})[1]
+    assert "What do the weights mean? How many people gave the answer in this row" in message
+    assert "How much the person in this row counts: survey weights" in message
     for said in ("counts", "survey"):
-        page, told = on_page(pages, file, {"weights_are": said})
-        assert "Find the tiers" in told
+        page, message = on_page(pages, file, {"weights_are": said})
+        assert "Find the tiers" in message
         assert f'name="weights_are" value="{said}" checked' in page
 
 
 def test_questions_that_are_known_from_the_start_come_together(pages, tmp_path):
     file = tmp_path / "gaps.csv"
     file.write_text("tea,coffee,milk\n5,4,99\n4,99,3\n3,3,5\n2,4,1\n", encoding="utf-8")
-    page, told = on_page(pages, file, {})
-    assert "Two questions first" in told
+    page, message = on_page(pages, file, {})
+    assert "Two questions first" in message
     assert page.count("<legend>") == 2
-    assert "Which values mean that an answer is missing? 99 None: these cells are answers" in told
-    assert "Which are better?" in told
+    assert "Which values stand for a missing answer? 99 None: these cells are answers" in message
+    assert "Which are better?" in message
     # Whether somebody left an item out is not known before that.
-    assert "If someone did not rank an item" not in told
+    assert "If someone did not rank an item" not in message
     later = on_page(pages, file, {"missing": "99", "better": "higher"})[1]
     assert "If someone did not rank an item" in later
 
@@ -511,9 +514,9 @@ def test_questions_that_are_known_from_the_start_come_together(pages, tmp_path):
 def test_one_of_several_questions_is_enough(pages, tmp_path):
     file = tmp_path / "errors.csv"
     file.write_text("Model,Error,MMLU\nx,1.5,2\ny,3,4\nz,2,9\n", encoding="utf-8")
-    page, told = on_page(pages, file, {"better": "higher"})
+    page, message = on_page(pages, file, {"better": "higher"})
     assert page.count('name="answer"') == 2
-    assert "What is right?" in told
+    assert "Which of these is right?" in message
     read = on_page(pages, file, {"better": "higher", "answer": "tasks:Error\nMMLU"})[1]
     assert "Answer 1: y first, then z, x." in read
     lower = on_page(pages, file, {"better": "higher", "answer": "lower:Error"})
@@ -524,10 +527,10 @@ def test_one_of_several_questions_is_enough(pages, tmp_path):
 def test_the_button_that_goes_on_is_the_primary_one(pages, tmp_path):
     file = tmp_path / "weights.csv"
     file.write_text(WEIGHTS, encoding="utf-8")
-    page, told = on_page(pages, file, {})
+    page, message = on_page(pages, file, {})
     buttons = re.findall(r'<button type="submit"([^>]*)>([^<]+)</button>', page)
     assert [words for how, words in buttons if "quiet" not in how] == ["Find the tiers"]
-    assert "Which column says how often each row counts? Gew_Bund None: every answer" in told
+    assert "Which column says how often each row counts? Gew_Bund None: every answer" in message
     # What is known of people can divide them.
     assert re.search(r'name="by-\d+" value="alter"', page)
     asked, _ = on_page(pages, file, {"layout": "long"})

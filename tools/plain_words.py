@@ -21,6 +21,13 @@ PHRASES = {
     r"\blets? expect\b": "predicts, or implies",
     r"\bthe probability (?:of \w+ )?to be\b": "the probability of being",
     r"\bparted\b": "separated, or one theta per tier",
+    r"\btold (?:from|by|in)\b": "distinguished from, or see ...",
+    r"\b(?:if|unless|where) (?:that|it|nothing|more) (?:is|was) said\b": "if given",
+    r"\b(?:each|every) two\b": "each pair of",
+    r"\bof one's own\b": "your own, or the user's own",
+    r"\bthemself\b": "themselves",
+    r"\bsurely differ": "are clearly different",
+    r"\bweights of a survey\b": "survey weights",
 }
 
 

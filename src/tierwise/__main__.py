@@ -10,7 +10,7 @@ def main() -> None:
 
         run()
     except KeyboardInterrupt:
-        sys.stderr.write("\ntierwise: interrupted before anything was done\n")
+        sys.stderr.write("\ntierwise: interrupted before any work was done\n")
         sys.exit(130)
 
 

@@ -1,6 +1,6 @@
 """Distances between orderings and tiers: Kendall, inversions, Hamming, footrule and Spearman.
 
-`Distance` is what all of them know, and `get_distance` finds one by its name.
+`Distance` is the base class, and `get_distance` finds a distance by name.
 
 References
 ----------
@@ -131,14 +131,15 @@ class Distance(ABC):
         """Return the distance in whole units, for tiers of these sizes."""
 
     def checked_rule(self, sizes: Sizes) -> Rule:
-        """Return the rule, or say what is wrong with that of a distance of one's own."""
+        """Return the rule, or raise an error for an invalid user-defined distance."""
         rule, blocks = self.rule(sizes), self.blocks(sizes)
         wanted = (len(blocks), len(sizes))
         placing = rule.placing
         if placing.shape != wanted or placing.dtype != np.int64 or placing.min() < 0:
             raise InputError(
-                f"the rule of the distance {self.name} must have whole numbers from 0 of shape "
-                f"{wanted} as placing, one row per block and one column per tier; got "
+                f"the rule of the distance {self.name} must have as placing an array of "
+                f"non-negative whole numbers of shape {wanted}, one row per block and one "
+                "column per tier; got "
                 f"{placing.dtype} of shape {placing.shape}"
             )
         if sum(blocks) != sum(sizes) or min(blocks) < 1:
@@ -224,10 +225,9 @@ class Kendall(Distance):
 class Inversions(Distance):
     """The number of pairs of different tiers that are ranked in the wrong order.
 
-    Pairs within a tier cost nothing, and places are not cut into blocks: every place is a block of
-    its own. The model is the strict Mallows model in which the items of each tier are then
-    shuffled among the places that the tier has got, and its partition function is a product of
-    Gaussian binomials.
+    Pairs within a tier cost nothing, and places are not cut into blocks: every place is its own
+    block. The model is the strict Mallows model in which the items of each tier are then shuffled
+    among the places of the tier, and its partition function is a product of Gaussian binomials.
     """
 
     name = "inversions"
@@ -309,7 +309,7 @@ _KNOWN: dict[str, Distance] = {
 
 
 def distance_names() -> tuple[str, ...]:
-    """Names of the distances there are.
+    """Return the names of all distances.
 
     Examples
     --------
@@ -320,7 +320,7 @@ def distance_names() -> tuple[str, ...]:
 
 
 def get_distance(distance: str | Distance) -> Distance:
-    """Return the distance of this name; a distance is returned as it is.
+    """Return the distance with this name; a distance is returned unchanged.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Errors that say what is wrong, where, and what to do about it; and the words of messages."""
+"""Errors that say what is wrong, where, and what to do; and helpers for the words of messages."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,17 +15,17 @@ _REORDERING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
 @dataclass(frozen=True)
 class Remedy:
-    """Something that can be done about a problem, as data: every interface words it in its own way.
+    """A remedy for a problem, as data, which each interface words in its own way.
 
     Python shows keywords, the shell shows options, and the web page asks a question.
 
     Attributes
     ----------
     settings
-        Keywords, each with the value to give. An Ellipsis is for people to fill in; None says that
-        the keyword is to be left out.
+        Keywords with their values. The user fills in an Ellipsis; None means to leave the keyword
+        out.
     means
-        When or what for: a clause such as "if ties are meant".
+        When it applies, or its purpose: a clause such as "if ties are intended".
     function
         The function that takes the keywords, if it is not the one that was called.
     command
@@ -39,17 +39,17 @@ class Remedy:
 
     @property
     def verb(self) -> str:
-        """What is to be done with the keywords."""
+        """The verb for the keywords."""
         dropped = bool(self.settings) and all(value is None for _, value in self.settings)
         return "leave out" if dropped else "use"
 
 
 Advice: TypeAlias = "Sequence[Remedy | str]"
-"""What can be done: settings, and acts that are the same everywhere, such as "correct the row"."""
+"""Remedies: settings, and acts that are the same everywhere, such as "correct the row"."""
 
 
 def use(means: str = "", /, **settings: Any) -> Remedy:
-    """Make the remedy of giving keywords.
+    """Make a remedy that sets keywords.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def grouped(name: str, /, **settings: Any) -> Group:
 
 
 def drop(*keywords: str, means: str = "") -> Remedy:
-    """Make the remedy of leaving keywords out.
+    """Make a remedy that leaves keywords out.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def drop(*keywords: str, means: str = "") -> Remedy:
 
 
 def instead(function: str, means: str = "", /, *, command: str = "", **settings: Any) -> Remedy:
-    """Make the remedy of calling another function, or another command of the shell.
+    """Make a remedy that calls another function, or another command of the shell.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def instead(function: str, means: str = "", /, *, command: str = "", **settings:
 
 
 def advise(problem: str, remedies: Advice, wording: Callable[[Remedy], str | None]) -> str:
-    """Say what is wrong and what can be done about it.
+    """Write a problem and its remedies.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ class TierwiseError(Exception):
     problem
         What is wrong, and where, in words that are the same in Python, in the shell and on a page.
     remedies
-        What can be done about it.
+        The remedies.
     argument
         The keyword that the problem begins with, if it is about one; the shell names its option.
     where
@@ -207,7 +207,7 @@ class TierwiseError(Exception):
         return self.about_argument(self.argument)
 
     def about_argument(self, name: str) -> str:
-        """Say what is wrong and where, the keyword that it is about being called otherwise."""
+        """Return the problem and where it is, with another name for its keyword."""
         return f"{self.where}{name} {self._problem}" if name else f"{self.where}{self._problem}"
 
     def __str__(self) -> str:
@@ -222,7 +222,7 @@ class TierwiseError(Exception):
 
 
 class InputError(TierwiseError, ValueError):
-    """Something that was given cannot be used: a file, a row, an argument.
+    """Wrong input: a file, a row, or an argument that cannot be used.
 
     Examples
     --------
@@ -234,7 +234,7 @@ class InputError(TierwiseError, ValueError):
     """
 
     rows: Sequence[int] = ()
-    """The rows of a table that cannot be right, counted from 0, where others may be."""
+    """The invalid rows of a table, counted from 0, if other rows may be valid."""
 
     def about(self, rows: Sequence[int]) -> Self:
         """Say which rows are concerned."""
@@ -243,19 +243,19 @@ class InputError(TierwiseError, ValueError):
 
 
 class TooLargeError(TierwiseError):
-    """What was asked for is beyond the chosen method; the message names one that can do it."""
+    """The request is too large for the chosen method; the message names one that works."""
 
 
 @dataclass(frozen=True)
 class Remark:
-    """Something to know about a result, with what can be done if it is not as it should be.
+    """A note about a result, with remedies if it is not what the user wants.
 
     Attributes
     ----------
     problem
-        What there is to know.
+        The note.
     remedies
-        What can be done about it.
+        The remedies.
     """
 
     problem: str
@@ -267,11 +267,11 @@ class Remark:
 
 
 class TierwiseWarning(UserWarning):
-    """A result that is right but needs to be read with care."""
+    """A result that is correct but needs careful reading."""
 
 
 def printable(text: str) -> str:
-    r"""Escape the characters that a terminal would obey instead of showing them.
+    r"""Escape control characters.
 
     Examples
     --------
@@ -284,7 +284,7 @@ def printable(text: str) -> str:
 
 
 def is_unprintable(mark: str) -> bool:
-    """Return whether a character is one that a terminal or a file would obey."""
+    """Return whether a character is a control character."""
     return category(mark) in _UNPRINTABLE or mark in _REORDERING
 
 
@@ -293,16 +293,16 @@ def _escaped(mark: str) -> str:
 
 
 def counted(number: float, noun: str, plural: str | None = None) -> str:
-    """Write a number of things, the noun in singular or plural.
+    """Write a number with its noun in singular or plural.
 
     Parameters
     ----------
     number
         How many there are.
     noun
-        What one of them is called.
+        The noun in singular.
     plural
-        What several are called; the noun with an s if not given.
+        The noun in plural; with an s if not given.
 
     Examples
     --------
@@ -315,7 +315,7 @@ def counted(number: float, noun: str, plural: str | None = None) -> str:
 
 
 def number_in_words(number: float) -> str:
-    """Write a number of things, which weights may have made one with a fraction.
+    """Write a number that may have a fraction because of weights.
 
     Examples
     --------
@@ -330,7 +330,7 @@ def number_in_words(number: float) -> str:
 
 
 def quoted(value: Any, longest: int = 60) -> str:
-    r"""Quote what somebody wrote, control characters escaped and the middle cut out if it is long.
+    r"""Quote a text, with control characters escaped and the middle cut out if it is long.
 
     Examples
     --------
@@ -349,14 +349,14 @@ def quoted(value: Any, longest: int = 60) -> str:
 
 
 def share_in_words(share: float, decimals: int | None = None) -> str:
-    """Write a probability that was found from draws: what is not certain is not called so.
+    """Write a probability estimated from draws; it is never rounded to certainty.
 
     Parameters
     ----------
     share
         The probability.
     decimals
-        How many digits to write behind the point; a percentage if none are named.
+        The number of decimals; a percentage if None.
 
     Examples
     --------
@@ -376,7 +376,7 @@ def share_in_words(share: float, decimals: int | None = None) -> str:
 
 
 def odds_in_words(log_odds: float, style: Literal["words", "digits"] = "words") -> str:
-    """Write odds that are known by their logarithm; by digits alone in tables.
+    """Write odds given by their logarithm; in digits only for tables.
 
     Examples
     --------
@@ -391,13 +391,13 @@ def odds_in_words(log_odds: float, style: Literal["words", "digits"] = "words") 
     return f"{odds:.1f} to 1" if odds < 10.0 else f"{odds:,.0f} to 1"
 
 
-BEHIND_IS = "log evidence with its prior"
+BEHIND_IS = "log evidence plus log prior"
 
 
 def behind_in_words(behind: float) -> str:
-    """Say how far something is behind, or ahead, in log evidence with its prior, and what odds.
+    """Say how far something is behind or ahead in log evidence plus log prior, and the odds.
 
-    Everything that is called *behind* is measured by that, and written by this function.
+    Every *behind* in the output is measured and written this way.
 
     Examples
     --------
@@ -420,7 +420,7 @@ def percent(level: float) -> str:
 
 
 def has_control_characters(text: str) -> bool:
-    r"""Return whether a name holds characters that a terminal or a file would obey.
+    r"""Return whether a name contains control characters.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Tiers: ordered partitions of the items, best tier first, and the size vectors they have."""
+"""Tiers: ordered partitions of the items, best tier first, and their size vectors."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
@@ -21,14 +21,14 @@ MOST_ITEMS = 10_000
 
 
 def check_sizes(sizes: Iterable[int], n_items: int | None = None) -> Sizes:
-    """Return the sizes as a tuple of positive integers, or say what is wrong with them.
+    """Return the sizes as a tuple of positive integers, or raise an error.
 
     Parameters
     ----------
     sizes
         Number of items in each tier, best tier first.
     n_items
-        What they must sum to, where that is known.
+        The sum that they must have, if known.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def check_sizes(sizes: Iterable[int], n_items: int | None = None) -> Sizes:
             f"sizes must be whole numbers, one per tier, such as (1, 2, 2); got {quoted(sizes)}"
         ) from None
     if not checked:
-        raise InputError("sizes are empty: give at least one tier, such as (1, 2, 2)")
+        raise InputError("sizes are empty: pass at least one tier, such as (1, 2, 2)")
     if min(checked) < 1:
         raise InputError(f"every tier needs at least one item; got sizes {checked}")
     if n_items is not None and sum(checked) != n_items:
@@ -55,7 +55,7 @@ def check_sizes(sizes: Iterable[int], n_items: int | None = None) -> Sizes:
 
 @lru_cache(maxsize=2**14)
 def log_number_of_tiers(sizes: Sizes) -> float:
-    """Log of the number of different tiers with these sizes, ``n! / (n_1! ... n_L!)``.
+    """Log of the number of tier lists with these sizes, ``n! / (n_1! ... n_L!)``.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def adjacent_shifts(sizes: Iterable[int]) -> list[Sizes]:
     """Size vectors reached by moving one item to a neighbouring tier.
 
     These are the paper's one-adjacent shifts. A tier that loses its only item disappears; at
-    both ends, an item may also leave its tier to form a new one of its own.
+    both ends, an item may also leave its tier to form a new tier.
 
     Examples
     --------
@@ -170,7 +170,7 @@ class Tiers:
     Parameters
     ----------
     tiers
-        The items of each tier, best tier first. Any hashable labels will do.
+        The items of each tier, best tier first. Items can be any hashable labels.
 
     Examples
     --------
@@ -187,11 +187,11 @@ class Tiers:
 
     def __init__(self, tiers: Iterable[Iterable[Item]]) -> None:
         if isinstance(tiers, str):
-            raise InputError('tiers are a list of lists of items, such as [["a"], ["b", "c"]]')
+            raise InputError('tiers must be a list of lists of items, such as [["a"], ["b", "c"]]')
         tier_of: dict[Item, int] = {}
         for number, tier in enumerate(check_iterable("tiers", tiers, "tiers"), start=1):
             if not isinstance(tier, Iterable):
-                raise InputError(f"tier {number} is {quoted(tier)}: a tier is a list of items")
+                raise InputError(f"tier {number} is {quoted(tier)}: a tier must be a list of items")
             if isinstance(tier, str):
                 text = quoted(tier)
                 raise InputError(
@@ -208,7 +208,7 @@ class Tiers:
                     )
                 tier_of[item] = number
         if not tier_of:
-            raise InputError("there are no tiers: give at least one tier with one item")
+            raise InputError("there are no tiers: pass at least one tier with one item")
         self._tier_of = tier_of
         self._items = tuple(tier_of)
 
@@ -223,7 +223,7 @@ class Tiers:
         labels
             A tier number for each item, in the order of ``items``; or a mapping from items.
         items
-            The items; 1, 2, ... where none are given.
+            The items; by default 1, 2, ...
 
         Examples
         --------
@@ -234,7 +234,9 @@ class Tiers:
         """
         if isinstance(labels, Mapping):
             if items is not None:
-                raise InputError("labels are a mapping, which names its items", [drop("items")])
+                raise InputError(
+                    "labels are a mapping, which already names the items", [drop("items")]
+                )
             names, given = list(labels), list(labels.values())
         else:
             given = list(check_iterable("labels", labels, "tier numbers"))
@@ -248,7 +250,7 @@ class Tiers:
         if len(numbers) != len(names):
             raise InputError(f"{len(numbers)} labels were given for {len(names)} items")
         if not numbers:
-            raise InputError("there are no labels: give one for each item")
+            raise InputError("there are no labels: pass one for each item")
         used = sorted(set(numbers))
         if used != list(range(1, len(used) + 1)):
             raise InputError(
@@ -312,12 +314,12 @@ class Tiers:
             unknown = [item for item in items if item not in self._tier_of]
             absent = [item for item in self._items if item not in set(items)]
             raise InputError(
-                "the items are not those of the tiers: "
+                "the tiers have different items: "
                 + "; ".join(
                     [f"not in the tiers: {quoted(item)}" for item in unknown[:3]]
                     + [f"only in the tiers: {quoted(item)}" for item in absent[:3]]
                 )
-                + ". Use Rankings.restrict or other tiers so that both have the same items"
+                + ". Use Rankings.restrict, or tiers with the same items"
             )
         return np.array([self._tier_of[item] - 1 for item in items], dtype=np.int64)
 

@@ -45,9 +45,9 @@ def test_who_compared_pairs():
     assert [source.likelihood for source in sources] == ["exact"] * 4 + ["independent"]
     with pytest.raises(InputError, match="every pair of items"):
         _ = source_of(PREFERENCES, None).weak_orders
-    with pytest.raises(InputError, match="rankings do not say who won"):
+    with pytest.raises(InputError, match="rankings do not show who won"):
         _ = source_of(RANKINGS, None).wins
-    with pytest.raises(InputError, match="battles do not say which of them may be mistaken"):
+    with pytest.raises(InputError, match="battles do not show which of them may be mistaken"):
         _ = source_of(BATTLES, None).votes
 
 

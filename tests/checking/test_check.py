@@ -267,9 +267,9 @@ def test_same_seed_same_answer():
 def test_results_can_be_written_and_printed():
     rankings = draw((1, 2, 1), 0.5, 100, rng=10)
     check = tw.check_fit(rankings, tw.fit(rankings, (1, 2, 1)))
-    told = json.loads(json.dumps(check.to_dict(), allow_nan=False))
-    assert told["verdict"] == check.verdict
-    assert len(told["lines"]) == 2
+    values = json.loads(json.dumps(check.to_dict(), allow_nan=False))
+    assert values["verdict"] == check.verdict
+    assert len(values["lines"]) == 2
     assert "line between tiers" in check.summary()
     assert repr(check).startswith("FitCheck('fits', pairs off by 0.0")
 
@@ -335,7 +335,7 @@ def test_results_are_always_json(data, sizes):
         ([["a", "b", "c"]], "Rankings.from_orderings"),
         (np.array([[1, 2, 3]]), "Rankings.from_ranks"),
         (None, "tierwise.read"),
-        (tw.Counts.of(AGREEING), "give the rankings"),
+        (tw.Counts.of(AGREEING), "pass the rankings"),
     ],
 )
 def test_wrong_data_are_named_with_the_remedy(data, remedy):

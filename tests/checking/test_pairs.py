@@ -44,13 +44,13 @@ def test_expectations_are_those_of_all_orderings(sizes, mistakes):
     check = tw.check_fit(given, fit, rng=1)
     brute = reference.BruteForce(sizes, "kendall", tuple(fit.tiers.label_array(ITEMS[:4]).tolist()))
     wrong = fit.mistake_probability or 0.0
-    told = given.direct if given.times is None else given.times
+    message = given.direct if given.times is None else given.times
     for a in range(4):
         for b in set(range(4)) - {a}:
             above = reference_checking.pair_probability(brute, fit.theta, a, b, {4: 1.0})
             expected = above * (1 - wrong) + (1 - above) * wrong
             assert check.pairs_expected[a, b] == pytest.approx(expected, abs=1e-12)
-            won, lost = told[:, a, b].sum(), told[:, b, a].sum()
+            won, lost = message[:, a, b].sum(), message[:, b, a].sum()
             assert check.pairs_observed[a, b] == pytest.approx(won / (won + lost))
     assert check.exact
     assert np.isnan(check.ranks_observed).all()
@@ -113,7 +113,7 @@ def test_theta_that_varies_is_found(mistakes):
     given = answers(named, 8, mistakes, rng)
     check = tw.check_fit(given, tw.fit(given, (1,) * 6, rng=1), rng=1)
     assert check.verdict == "theta varies"
-    assert "answers go against the tiers less often" in check.verdict_in_words()
+    assert "answers contradict the tiers less often" in check.verdict_in_words()
     assert check.lines[0].score < 0 < check.lines[-1].score
     assert all(np.isnan(line.theta) for line in check.lines)
     assert "against" in check.summary()
@@ -202,5 +202,5 @@ def test_unanimous_answers_and_idle_assessors_are_no_trouble():
 def test_fit_must_know_about_mistakes():
     rows = [("Ann", "a", "b"), ("Bob", "b", "c")]
     kept, trusted = (Preferences.from_pairs(rows, cycles=cycles) for cycles in ("keep", "error"))
-    with pytest.raises(InputError, match="differ in whether answers may be mistaken"):
+    with pytest.raises(InputError, match="only one of fit and answers allows mistakes"):
         tw.check_fit(kept, tw.fit(trusted, (1, 2)))

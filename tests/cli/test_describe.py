@@ -51,7 +51,7 @@ def test_tables_for_people(answers_file):
     assert tierwise("describe", answers_file, "--quiet").stderr == b""
     text = result.stdout.decode()
     for words in (
-        "How answers.csv was understood",
+        "How answers.csv was read",
         "Format: CSV, text in UTF-8, comma-separated.",
         "3 columns read: 'place 1', 'place 2', 'place 3'.",
         "Answer 1: a first, then b, c.",
@@ -136,7 +136,7 @@ def test_tables_fit_the_terminal(tmp_path, monkeypatch, capsys, n_items, columns
     # Names are cut so that they still differ.
     numbers = {re.search(r"Candidate n\S*?(?: \S*?)?(\d{3}) \[b\]", line)[1] for line in matrix}
     assert len(numbers) == len(matrix)
-    assert (len(matrix) < n_items) == ("--json shows all" in printed.err)
+    assert (len(matrix) < n_items) == ("--json to see all" in printed.err)
     assert len(matrix) == n_items or n_items > 5
     assert described("--quiet").err == ""
 

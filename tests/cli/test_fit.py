@@ -111,8 +111,8 @@ def test_sample_draws_what_can_be_read_again(goals, tmp_path):
 )
 def test_mistakes_are_one_line_and_exit_code_2(goals, words, complaint):
     done = run(*(word.format(goals) for word in words), expected=2)
-    [told] = [line for line in done.stderr.splitlines() if not line.startswith("Read ")]
-    assert complaint in told
+    [reports] = [line for line in done.stderr.splitlines() if not line.startswith("Read ")]
+    assert complaint in reports
     assert done.stdout == ""
 
 

@@ -48,7 +48,7 @@ def test_groups(survey, tmp_path):
     assert plain["comparison"]["columns"][0]["preferred"] == "own"
     assert plain["tree"]["n_leaves"] == 2
     with pytest.raises(
-        InputError, match="no column 'Sex' for by: what is known of people is 'Age', 'Region'"
+        InputError, match="no column 'Sex' for by: the columns about people are 'Age', 'Region'"
     ):
         run("groups", survey, "--by", "Sex")
 
@@ -119,7 +119,7 @@ def test_few_rankings_are_compared_without_holding_any_out(tmp_path):
     few.write_text("first,second,third\na,b,c\nc,b,a\na,c,b\n", encoding="utf-8")
     words = ("--groups", "1-2", "--seed", 1, "--starts", 5)
     assert "held-out" not in mixture(few, *words).stdout
-    with pytest.raises(InputError, match="3 rankings are too few to hold out 5 parts"):
+    with pytest.raises(InputError, match="3 rankings are too few for 5 folds"):
         mixture(few, *words, "--criterion", "held-out")
 
 

@@ -69,7 +69,7 @@ def test_pairs_are_described(files):
     again = files / "again.csv"
     again.write_text(PAIRS + "Ann,c,a\nAnn,b,a\n", encoding="utf-8")
     kept = " ".join(run("describe", again, "--cycles", "keep").stdout.split())
-    assert "1 assessor (50%) contradicts themself, once by answering about the same pair" in kept
+    assert "1 assessor (50%) contradicts themselves, once by answering about the same pair" in kept
 
 
 def test_pairs_are_reported(files, monkeypatch):

@@ -106,7 +106,7 @@ def test_figures_are_refused_before_the_file_is_read(option, tmp_path):
     refused = CliRunner().invoke(app, words)
     assert "out.docx does not end in" in str(refused.exception)
     nowhere = CliRunner().invoke(app, [*words[:3], str(tmp_path / "nowhere" / "x.html")])
-    assert "x.html does not end" in str(nowhere.exception) or "there is no folder" in str(
+    assert "x.html does not end" in str(nowhere.exception) or "does not exist" in str(
         nowhere.exception
     )
 

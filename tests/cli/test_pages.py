@@ -49,12 +49,12 @@ def test_json_is_pure(folder):
         "--json",
     )
     done = run(*words, cwd=folder)
-    told = json.loads(done.stdout)
-    assert told["report"] == "goals-report.html"
-    assert told["fit"]["sizes"] == [1, 3]
-    assert told["search"] is None
-    assert told["groups"] is None
-    assert told["check"]["verdict"] in ("fits", "differs", "mixture suspected", "theta varies")
+    values = json.loads(done.stdout)
+    assert values["report"] == "goals-report.html"
+    assert values["fit"]["sizes"] == [1, 3]
+    assert values["search"] is None
+    assert values["groups"] is None
+    assert values["check"]["verdict"] in ("fits", "differs", "mixture suspected", "theta varies")
     assert "<h1>Goals</h1>" in (folder / "goals-report.html").read_text(encoding="utf-8")
 
 
@@ -85,8 +85,8 @@ def test_wrong_input_is_one_line_and_leaves_no_file(folder):
     done = run("report", "goals.csv", "--sizes", "1,2", cwd=folder)
     assert done.returncode == 2
     assert done.stdout == ""
-    [told] = [line for line in done.stderr.splitlines() if not line.startswith("Read ")]
-    assert "sum to 3" in told
+    [reports] = [line for line in done.stderr.splitlines() if not line.startswith("Read ")]
+    assert "sum to 3" in reports
     assert not (folder / "goals-report.html").exists()
 
 
@@ -96,6 +96,6 @@ def test_demo_writes_a_report(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "order ~ prices" in done.stdout
     assert (tmp_path / "goals.html").stat().st_size > 50_000
-    told = json.loads(run("demo", "--json", cwd=tmp_path).stdout)
-    assert told["search"]["best"]["sizes"] == [2, 1, 1]
-    assert len(told["posterior"]["tied_or_nearly_probabilities"]) == 4
+    values = json.loads(run("demo", "--json", cwd=tmp_path).stdout)
+    assert values["search"]["best"]["sizes"] == [2, 1, 1]
+    assert len(values["posterior"]["tied_or_nearly_probabilities"]) == 4

@@ -75,17 +75,17 @@ def test_quoted_cells_are_escaped(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(sys, "argv", ["tierwise", "fit", str(path)])
     with pytest.raises(SystemExit, match="2"):
         main()
-    told = capsys.readouterr().err
-    assert r"\x1b[31m" in told
-    assert not set("\x1b\x9b") & set(told)
+    output = capsys.readouterr().err
+    assert r"\x1b[31m" in output
+    assert not set("\x1b\x9b") & set(output)
 
 
 def test_progress_is_told_in_lines_where_there_is_no_terminal(capsys):
     now = [0.0]
-    told = printing.LinesOfProgress(10.0, lambda: now[0])
+    progress = printing.LinesOfProgress(10.0, lambda: now[0])
     for done in range(1, 61):
         now[0] = float(done)
-        told("all sizes, kendall", done, 1260)
+        progress("all sizes, kendall", done, 1260)
     assert capsys.readouterr().err.splitlines() == [
         f"all sizes, kendall: {done} of 1,260" for done in (10, 20, 30, 40, 50, 60)
     ]
@@ -93,13 +93,13 @@ def test_progress_is_told_in_lines_where_there_is_no_terminal(capsys):
 
 def test_no_progress_is_told_of_what_is_finished(capsys):
     now = [0.0]
-    told = printing.LinesOfProgress(10.0, lambda: now[0])
+    progress = printing.LinesOfProgress(10.0, lambda: now[0])
     # What a first use compiles takes longer than the work itself.
     now[0] = 30.0
     for chain in range(1, 5):
-        told(f"chain {chain}", 1, 1)
+        progress(f"chain {chain}", 1, 1)
     assert capsys.readouterr().err == ""
-    told("resampling", 1, 40)
+    progress("resampling", 1, 40)
     assert capsys.readouterr().err == "resampling: 1 of 40\n"
 
 
@@ -111,13 +111,13 @@ def test_progress_is_a_bar_on_a_terminal_and_nothing_if_quiet(monkeypatch):
 
 
 def test_nothing_is_counted_twice_under_one_name():
-    told = []
+    reports = []
     data = ClusteredMallows(Tiers([["a", "b"], ["c", "d", "e"]]), 0.5).sample(40, rng=1)
-    search(data, rng=1, progress=lambda what, done, total: told.append((what, done, total)))
-    assert len(told) > 10
-    steps = [(what, done) for what, done, _ in told]
+    search(data, rng=1, progress=lambda what, done, total: reports.append((what, done, total)))
+    assert len(reports) > 10
+    steps = [(what, done) for what, done, _ in reports]
     assert len(set(steps)) == len(steps)
-    assert {what for what, *_ in told} >= {"all sizes, kendall", "all sizes, inversions"}
+    assert {what for what, *_ in reports} >= {"all sizes, kendall", "all sizes, inversions"}
 
 
 def test_notes_are_broken_at_the_width_of_the_terminal(monkeypatch, capsys):

@@ -81,8 +81,8 @@ def test_nothing_is_compiled_after_the_command(tmp_path):
             [sys.executable, *command], check=True, capture_output=True, text=True, env=environment
         )
 
-    told = run("-c", "from tierwise.cli.main import main; main()", "warm-up").stderr
-    assert "Compiling what battles need." in told
+    output = run("-c", "from tierwise.cli.main import main; main()", "warm-up").stderr
+    assert "Compiling the code for battles." in output
     for program in (DEMO, README):
         done = run("-c", COUNTED.format(program=program))
         assert done.stdout.splitlines()[-1] == "compiled: []"

@@ -59,9 +59,3 @@ def test_preferences(times):
 def test_sequences(name, sequences):
     with pytest.raises(tw.InputError, match="sequences"):
         tw.get_distance(name).between(np.array(sequences), (1, 2))
-
-
-@pytest.mark.parametrize("other", [(1, -1), (-1, 0), (1, 2), (5, 0)])
-def test_swaps(other):
-    with pytest.raises(tw.InputError, match="there is no item of label"):
-        tw.get_distance("kendall").swap_change([[1, 1], [1, 1]], (0, 1), other)

@@ -95,7 +95,10 @@ def test_other_columns_mean_the_same():
             "model_a,model_b,winner\nB,C,b\n",
             r"the winner 'b' may be the model 'B' or one of the two",
         ),
-        ("model_a,model_b,winner\nx,y,x\nx,x,tie\n", r"line 3: 'x' meets itself: leave"),
+        (
+            "model_a,model_b,winner\nx,y,x\nx,x,tie\n",
+            r"line 3: 'x' is compared with itself: delete",
+        ),
         ("model_a,model_b,winner\nx,y,1\n", r"line 2: the winner is '1'"),
         ("model_a,model_b,winner\nx,y,\n", r"line 2: the winner is missing"),
         ("model_a,model_b,winner\nx,,x\n", r"line 2: the name of a model is missing"),
@@ -110,7 +113,10 @@ def test_other_columns_mean_the_same():
         ("winner,loser\n", r"no battles"),
         ("one,two\nx,y\n", r"no columns of battles .* first="),
         ("model_a,model_b\nx,y\n", r"no column says who won"),
-        ("model_a,model_b,left,right,winner\nx,y,x,y,x\n", r"twice .*first=... and second="),
+        (
+            "model_a,model_b,left,right,winner\nx,y,x,y,x\n",
+            r"two pairs of columns .*first=... and second=",
+        ),
     ],
 )
 def test_bad_files_are_named_with_line_and_remedy(text, message):
@@ -125,7 +131,7 @@ def test_bad_json_is_named_with_its_line():
     with pytest.raises(tw.InputError, match="one JSON list: write one object per line"):
         tw.read_battles(StringIO(f"[{good}]"), format="jsonl")
     wrong = '{"winner": "x", "loser": "x"}\n'
-    with pytest.raises(tw.InputError, match="line 3: 'x' meets itself"):
+    with pytest.raises(tw.InputError, match="line 3: 'x' is compared with itself"):
         tw.read_battles(StringIO(good + "\n" + wrong), format="jsonl")
 
 
@@ -148,10 +154,10 @@ def test_all_suspects_are_named_at_once_with_what_joins_them():
         read(text)
     [joined, kept] = asked.value.remedies
     assert dict(joined.settings) == {"rename": {"claude-3-5": "claude-3.5", "gpt-4": "GPT 4"}}
-    for told in (
+    for message in (
         "'claude-3-5' (the file given, line 3) and 'claude-3.5' (the file given, line 2)",
     ):
-        assert told in str(asked.value)
+        assert message in str(asked.value)
     assert Shell().says(asked.value).count("--rename") == 2
     assert read(text, **dict(joined.settings)).items == ("GPT 4", "R", "R+", "claude-3.5")
     assert len(read(text, **dict(kept.settings)).items) == 6
@@ -196,7 +202,7 @@ def test_what_does_not_add_says_why():
     one = read("winner,loser\nx,y\n")
     with pytest.raises(tw.InputError, match="with_drawn"):
         one + one.with_drawn("drop")
-    with pytest.raises(tw.InputError, match="who judged"):
+    with pytest.raises(tw.InputError, match="judges"):
         one + read("winner,loser,judge\nx,y,Ann\n")
 
 
@@ -208,7 +214,7 @@ def test_resampled_battles_and_judges_keep_their_number():
     assert np.abs(means - battles.wins).max() < 0.1
     means = np.mean([battles.resampled(rng, unit="judge").wins for _ in range(4000)], axis=0)
     assert np.abs(means - battles.wins).max() < 0.1
-    with pytest.raises(tw.InputError, match="not known who judged"):
+    with pytest.raises(tw.InputError, match="judges are not known"):
         read("winner,loser\nx,y\n").resampled(rng, unit="judge")
     with pytest.raises(tw.InputError, match="not whole numbers"):
         read("winner,loser,weight\nx,y,0.5\n").resampled(rng, unit="battle")
@@ -237,7 +243,7 @@ def test_llmfao():
 def test_battles_are_told_from_rankings(tmp_path):
     path = tmp_path / "battles.csv"
     path.write_text("model_a,model_b,winner\nx,y,model_a\ny,z,tie\n")
-    with pytest.raises(tw.InputError, match="those of battles: use read_battles"):
+    with pytest.raises(tw.InputError, match="look like battles: use read_battles"):
         tw.read_rankings(path)
     assert tw.describe(tw.read_battles(path)).n_answers == 2
 

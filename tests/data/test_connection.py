@@ -72,7 +72,7 @@ def test_a_leaderboard_claims_nothing_across_parts(apart, uncertainty):
 
 
 def test_every_summary_says_it(apart):
-    said = "Never compared, not even through others: a, b and c; x, y and z."
+    said = "Never compared, not even indirectly: a, b and c; x, y and z."
     found = tw.search(apart, rng=1)
     assert found.best.parts == (("a", "b", "c"), ("x", "y", "z"))
     one_line = [" ".join(text.split()) for text in (found.summary(), found.best.summary())]
@@ -80,7 +80,7 @@ def test_every_summary_says_it(apart):
     posterior = tw.sample_posterior(apart, chains=1, draws=100, rng=1)
     assert said in posterior.caution
     assert said in " ".join(posterior.summary().split())
-    assert "fall into 2 parts" in " ".join(tw.describe(apart).sentences())
+    assert "fall into 2 groups" in " ".join(tw.describe(apart).sentences())
 
 
 def test_the_bootstrap_invents_nothing(apart):

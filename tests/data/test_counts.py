@@ -107,7 +107,7 @@ def test_ties_within_a_block_do_no_harm():
 
 
 def test_what_cannot_be_counted_is_refused():
-    with pytest.raises(InputError, match="anywhere"):
+    with pytest.raises(InputError, match="not listed is unknown"):
         block_counts(Rankings.from_orderings([["a"]], items="ab", unranked="anywhere"), (1, 1))
     with pytest.raises(InputError, match="complete rankings"):
         Counts.of(Rankings.from_orderings([["a"]], items="abc", unranked="below"))
@@ -121,7 +121,7 @@ def test_what_cannot_be_counted_is_refused():
         Counts.of(Rankings.from_orderings([["a", "b"]])) + Counts.of(
             Rankings.from_orderings([["b", "a"]])
         )
-    with pytest.raises(TooLargeError, match="up to 50 items"):
+    with pytest.raises(TooLargeError, match="the limit is 50 items"):
         Counts.of(Rankings.from_orderings([range(51)]))
 
 

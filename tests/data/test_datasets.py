@@ -96,7 +96,7 @@ def test_f1_comes_with_the_package():
 
 
 def test_files_that_are_not_there_say_where_to_get_them(tmp_path):
-    with pytest.raises(InputError, match=r"SUSHI Preference Data Sets.*must not be passed on"):
+    with pytest.raises(InputError, match=r"SUSHI Preference Data Sets.*must not be redistributed"):
         load_sushi(tmp_path)
     with pytest.raises(InputError, match=r"f1db.*CC BY 4\.0"):
         load_f1(tmp_path / "results.csv")

@@ -102,9 +102,9 @@ def test_a_large_frame_is_read_quickly():
 def test_what_is_not_a_frame():
     with pytest.raises(InputError, match="an open file, or a data frame of pandas"):
         read_rankings({"a": [1, 2]})
-    with pytest.raises(InputError, match="collect it first"):
+    with pytest.raises(InputError, match="collect a lazy frame first"):
         read_rankings(pl.LazyFrame({"a": [1, 2]}))
-    with pytest.raises(InputError, match="column 'a' mixes cells"):
+    with pytest.raises(InputError, match="column 'a' mixes text and numbers"):
         read_rankings(pd.DataFrame({"a": [1, "x"], "b": ["y", 2]}, dtype=object))
     with pytest.raises(InputError, match="no rankings"):
         read_rankings(pd.DataFrame({"a": [], "b": []}))

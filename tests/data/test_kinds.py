@@ -30,19 +30,19 @@ def scan(tmp_path):
         ("answers.csv", "tierwise.read"),
         (None, "tierwise.read"),
         (3, "tierwise.read"),
-        (Counts.of(ANSWERS), "give the rankings"),
+        (Counts.of(ANSWERS), "pass the rankings"),
     ],
 )
 def test_what_is_not_taken_is_refused_with_a_remedy(data, remedy):
-    with pytest.raises(InputError, match="fit takes Rankings as data") as told:
+    with pytest.raises(InputError, match="fit takes Rankings as data") as message:
         check_data(data, "fit", Rankings)
-    assert remedy in str(told.value)
+    assert remedy in str(message.value)
 
 
 def test_what_files_hold_is_refused_in_words_that_are_the_same_everywhere():
-    with pytest.raises(InputError, match=r"these are answers about pairs .*use fit for tiers"):
+    with pytest.raises(InputError, match=r"these are pairwise answers, .*use fit for tiers"):
         check_data(PAIRS, "groups", Rankings)
-    with pytest.raises(InputError, match=r"these are battles, and groups takes .*use leaderboard"):
+    with pytest.raises(InputError, match=r"these are battles, but groups takes .*use leaderboard"):
         check_data(Battles.from_rows([("a", "b", "a")]), "groups", Rankings, Counts)
 
 

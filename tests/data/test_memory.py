@@ -47,7 +47,7 @@ REQUESTS = {
 @pytest.mark.parametrize("request_", REQUESTS)
 def test_what_is_too_large_is_refused_with_a_remedy(monkeypatch, request_):
     monkeypatch.setenv(resources.VARIABLE, "20KB")
-    with pytest.raises(tw.TooLargeError, match=r"of memory, and 20 KB may be used: .*fewer"):
+    with pytest.raises(tw.TooLargeError, match=r"of memory, and the limit is 20 KB: .*fewer"):
         REQUESTS[request_]()
 
 

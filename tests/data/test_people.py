@@ -133,12 +133,12 @@ def test_bootstrap_of_clusters():
     assert "drawing 3 clusters by 'school'" in schools.summary()
     assert schools.to_dict()["resampled"].startswith("3 clusters")
     assert plain.resampled == "answers"
-    with pytest.raises(InputError, match="nonparametric bootstrap of rankings only"):
+    with pytest.raises(InputError, match="nonparametric bootstrap of rankings"):
         tw.bootstrap(rankings, fit, cluster="school", kind="parametric")
     with pytest.raises(InputError, match="no column 'town'"):
         tw.bootstrap(rankings, fit, cluster="town")
     alone = rankings.with_people(pa.table({"school": ["x"] * 90}))
-    with pytest.raises(InputError, match="one cluster by 'school'"):
+    with pytest.raises(InputError, match="one cluster of 'school'"):
         tw.bootstrap(alone, fit, cluster="school")
 
 
@@ -164,5 +164,5 @@ def test_mixtures_relate_groups_to_columns():
     assert table["value"] == ["x", "y", None]
     assert table["rankings"] == [60, 30, 10]
     assert abs(table["group 1"][0] - table["group 1"][1]) > 0.7
-    with pytest.raises(InputError, match="no column 'sex': what is known of people is 'side'"):
+    with pytest.raises(InputError, match="no column 'sex': the columns about people are 'side'"):
         found.to_frame("sex")

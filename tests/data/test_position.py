@@ -57,9 +57,9 @@ def test_the_first_place_is_not_estimated_where_it_is_not_known():
     with pytest.raises(InputError, match="won every battle"):
         always.with_position("model")
     sorted_names = [("x", "y", "x"), ("x", "y", "y"), ("x", "z", "tie")]
-    with pytest.raises(InputError, match="in the order of their names"):
+    with pytest.raises(InputError, match="in alphabetical order"):
         Battles.from_rows(sorted_names, position="model")
-    with pytest.raises(InputError, match="in the order of their names"):
+    with pytest.raises(InputError, match="in alphabetical order"):
         tw.load_llmfao().with_position("model")
     with pytest.raises(InputError, match="position"):
         always.with_position("left")

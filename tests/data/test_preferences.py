@@ -57,7 +57,7 @@ def test_equality_and_size():
     ("rows", "items", "complaint"),
     [
         ([], None, "no preferences"),
-        ([("Ann", "a", "a")], "ab", "compares item 'a' with itself"),
+        ([("Ann", "a", "a")], "ab", "compares item 'a' with itself: leave out this answer"),
         ([("Ann", "a", "z")], "ab", "assessor 'Ann': item 'z' is not among"),
         ([("Ann", "a")], None, "row 1 must be"),
     ],

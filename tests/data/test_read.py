@@ -78,7 +78,7 @@ def test_what_was_found_is_said():
         "Format: a data frame of pandas.",
         "Layout: battles, one row per comparison of two models, with the winner.",
         "3 columns read: 'model_a', 'model_b', 'winner'.",
-        "Column 'language' says nothing about who won: it is set aside.",
+        "Column 'language' does not say who won: it was set aside.",
     ]
     scores = tw.read_scores(pl.DataFrame(WIDE), "higher")
     assert scores.reading.columns == ("x", "y", "z")
@@ -103,12 +103,12 @@ def test_numbers_name_columns_of_frames():
     [
         (LONG, {}, 'better="higher"'),
         (WIDE, {}, "better=.higher. if the numbers are scores"),
-        (BATTLES, {"unranked": "below"}, "unranked says nothing about battles, .*: leave out"),
-        (RANKS, {"tolerance": 1.0}, "tolerance says nothing about rankings, .*: leave out"),
+        (BATTLES, {"unranked": "below"}, "unranked does not apply to battles, .*: leave out"),
+        (RANKS, {"tolerance": 1.0}, "tolerance does not apply to rankings, .*: leave out"),
         (
             LONG,
             {"better": "higher", "cycles": "keep"},
-            "cycles says nothing about scores, which is what this is read as",
+            "cycles does not apply to scores, and this table is read as scores",
         ),
         (RANKS, {"encoding": "latin-1"}, "a data frame has no encoding: leave out encoding"),
         (RANKS, {"format": "csv"}, "a data frame has no format"),
@@ -121,7 +121,7 @@ def test_errors_name_the_remedy(columns, options, message):
 
 def test_lazy_frames_are_refused():
     for reader in (tw.read, tw.read_rankings, tw.read_battles):
-        with pytest.raises(InputError, match="collect it first"):
+        with pytest.raises(InputError, match="collect a lazy frame first"):
             reader(pl.LazyFrame(RANKS))
 
 

@@ -162,7 +162,7 @@ def test_what_nothing_tells_is_asked():
     ("text", "message"),
     [
         ("Model,MMLU,BBH\nx,1,2\nx,3,4\n", r"line 3: item 'x' has a second row \(the first is .*2"),
-        ("Model,MMLU,BBH\nx,1,2\n,3,4\n", "line 3: the item has no name: fill the cell"),
+        ("Model,MMLU,BBH\nx,1,2\n,3,4\n", "line 3: the item has no name: fill in the cell"),
         ("Model,MMLU,BBH\nx,1,2\ny,3,good\nz,1,2\n", "line 3: the score of 'BBH' is 'good'"),
     ],
 )
@@ -174,7 +174,7 @@ def test_wrong_rows_are_named(text, message):
 def test_read_rankings_does_not_take_tasks_for_items():
     with pytest.raises(InputError, match="each row seems to be an item") as refused:
         tw.read_rankings(StringIO(BOARD), better="higher")
-    assert 'use read_scores(..., better="higher") to read it so' in str(refused.value)
+    assert 'use read_scores(..., better="higher") to read it that way' in str(refused.value)
     survey = "name,tea,milk\nAnn,5,4\nBob,3,4\nEve,2,5\n"
     assert tw.read_rankings(StringIO(survey), better="higher").items == ("tea", "milk")
     assert tw.read(StringIO(survey), better="higher").items == ("tea", "milk")
@@ -201,22 +201,25 @@ def test_the_shell_ranks_models_and_says_what_was_set_aside(board):
 def test_commands_recognise_what_is_not_theirs(board, tmp_path):
     asked = run(board, "leaderboard")
     assert "table.csv: each row is an item ('alpha', 'beta', 'gamma'), and 'MMLU'" in asked
-    assert "hold numbers, as scores do, not ranks: use --better higher if higher scores" in asked
+    assert (
+        "hold numbers that look like scores, not ranks: use --better higher if higher scores"
+        in asked
+    )
     battles = tmp_path / "battles.csv"
     battles.write_text("model_a,model_b,winner\nx,y,model_a\ny,z,tie\n", encoding="utf-8")
     refused = run(battles, "mixture")
-    assert "these are battles, which tierwise mixture does not take: use tierwise" in refused
+    assert "these are battles, which tierwise mixture does not support: use tierwise" in refused
     assert "tierwise leaderboard FILE for tiers and rank intervals" in refused
     assert "2 battles of 3 items" in run(battles, "fit", "--sizes", "1,2", "--quiet")
     scored = run(battles, "leaderboard", "--better", "higher")
-    assert "the columns are those of battles, not of scores: use tierwise leaderboard" in scored
+    assert "the columns look like battles, not scores: use tierwise leaderboard" in scored
     for text in ("tea,milk,rum\n1,2,3\n2,1,3\n3,1,2\n", "place 1,place 2\na,b\nb,a\n"):
         battles.write_text(text, encoding="utf-8")
-        told = run(battles, "leaderboard")
-        assert told.startswith("Read ")
+        output = run(battles, "leaderboard")
+        assert output.startswith("Read ")
     battles.write_text("task,model,score\none,x,1\none,y,2\n", encoding="utf-8")
-    assert "are those of scores, one row per task and item" in run(battles, "leaderboard")
-    assert "are those of scores, one row per task and item: use --better" in run(battles, "fit")
+    assert "look like scores, with one row per task and item" in run(battles, "leaderboard")
+    assert "look like scores, with one row per task and item: use --better" in run(battles, "fit")
 
 
 def test_readers_name_each_other():
@@ -224,7 +227,7 @@ def test_readers_name_each_other():
         tw.read_battles(StringIO(BOARD))
     with pytest.raises(InputError, match="like rankings: use read_rankings"):
         tw.read_battles(StringIO("place 1,place 2\na,b\nb,a\n"))
-    with pytest.raises(InputError, match="those of battles, not of scores: use read_battles"):
+    with pytest.raises(InputError, match="look like battles, not scores: use read_battles"):
         read("model_a,model_b,winner\nx,y,model_a\n")
-    with pytest.raises(InputError, match="no columns of battles were recognised"):
+    with pytest.raises(InputError, match="no columns of battles were found"):
         tw.read_battles(StringIO("this,that\nx,y\n"))

@@ -56,7 +56,7 @@ def test_what_was_not_tried_may_be_anywhere():
 
 
 def test_rows_without_any_score_are_named():
-    with pytest.raises(tw.InputError, match="row 2 of the scores has none: leave the row out"):
+    with pytest.raises(tw.InputError, match="row 2 of the scores is empty: delete the row"):
         tw.Rankings.from_scores([[1.0, 2.0], [np.nan, np.nan]], "higher")
 
 
@@ -149,7 +149,7 @@ NAMES = "Model,MMLU,ARC,GSM\nclaude-3.5,60.5,,7\nclaude-3-5,,71.5,9\nx,50.5,50.5
 
 
 def test_names_that_differ_by_punctuation_are_asked_about():
-    with pytest.raises(tw.InputError, match="names differ by case, space or punctuation alone"):
+    with pytest.raises(tw.InputError, match="names differ only in case, spaces or punctuation"):
         tw.read_scores(StringIO(NAMES), "higher")
     kept = tw.read_scores(StringIO(NAMES), "higher", spellings="keep")
     assert kept.items == ("claude-3.5", "claude-3-5", "x")

@@ -60,7 +60,7 @@ def test_counts_stay_counts() -> None:
 )
 def test_whole_numbers_that_no_table_of_counts_has_are_asked_about(take) -> None:
     answers = _noise(np.random.default_rng(2).integers(1200, 2300, 60))
-    with pytest.raises(InputError, match="weights of a survey") as caught:
+    with pytest.raises(InputError, match="survey weights") as caught:
         take(answers)
     settings = [dict(remedy.settings) for remedy in caught.value.remedies]
     assert settings == [{"weights_are": "counts"}, {"weights_are": "survey"}]

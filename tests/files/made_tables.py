@@ -291,9 +291,9 @@ def _grades(rng, items, answers, missing, options, truth):
     )
     rows = []
     for number in range(len(answers)):
-        told = [rng.randrange(len(words)) for _ in items]
-        truth[number] = dict(zip(items, told, strict=True))
-        rows.append([f"p{number}", *(words[one] for one in told)])
+        reports = [rng.randrange(len(words)) for _ in items]
+        truth[number] = dict(zip(items, reports, strict=True))
+        rows.append([f"p{number}", *(words[one] for one in reports)])
     if rng.random() < 0.5:
         options["order"] = ",".join(words)
     return rows, ["id", *items]
@@ -361,20 +361,22 @@ def _same(found: Any, truth: list[dict[str, int]], unranked: str | None) -> bool
         return all(found.wins[at(one), at(other)] == n for (one, other), n in won.items())
     if isinstance(found, tw.Preferences):
         asked = [{*combinations(sorted(answer, key=answer.get), 2)} for answer in truth]
-        told = [set(found.pairs(assessor)) for assessor in found.assessors]
-        return told == asked
+        reports = [set(found.pairs(assessor)) for assessor in found.assessors]
+        return reports == asked
     if len(found) != len(truth):
         return False
     truth = [_completed(answer, items, unranked) for answer in truth]
     for places, answer in zip(found.places.tolist(), truth, strict=True):
-        told = {item: place for item, place in zip(found.items, places, strict=True) if place >= 0}
-        if told.keys() != answer.keys():
+        reports = {
+            item: place for item, place in zip(found.items, places, strict=True) if place >= 0
+        }
+        if reports.keys() != answer.keys():
             return False
         if any(
-            (told[a] < told[b]) != (answer[a] < answer[b])
-            or (told[a] == told[b]) != (answer[a] == answer[b])
-            for a in told
-            for b in told
+            (reports[a] < reports[b]) != (answer[a] < answer[b])
+            or (reports[a] == reports[b]) != (answer[a] == answer[b])
+            for a in reports
+            for b in reports
         ):
             return False
     return True

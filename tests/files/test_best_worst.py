@@ -42,7 +42,7 @@ def test_a_row_is_a_ranking_with_ties_and_gaps():
     assert tw.read_best_worst(StringIO(WIDE)) == rankings
     said = str(rankings.reading)
     assert "best and worst, one row per choice set (MaxDiff)" in said
-    assert "'respondent' says nothing about what was chosen" in said
+    assert "'respondent' does not say what was chosen" in said
 
 
 @pytest.mark.parametrize("separator", ["|", ";"])
@@ -129,7 +129,7 @@ def test_one_column_may_say_best_and_worst():
     [
         ("1,1,a,1,0\n1,1,b,1,0", "line 3: the choice set has a best item already"),
         ("1,1,a,1,1\n1,1,b,0,0", "line 2: 'a' is both the best and the worst"),
-        ("1,1,a,1,0\n1,1,a,0,1", "line 2: 'a' is shown twice"),
+        ("1,1,a,1,0\n1,1,a,0,1", "line 2: 'a' is shown twice: list each item once"),
         ("1,1,a,1,0\n1,2,b,0,1", "line 2: 1 item shown"),
         ("1,1,a,maybe,0\n1,1,b,0,1", "line 2: 'maybe' does not say whether the item is the best"),
         ("1,1,a,1,0\n1,,b,0,1", "line 3: the cell of 'set' is empty"),
@@ -169,7 +169,7 @@ def test_the_shell_names_columns(tmp_path):
         ("a,b,c,d,c", "the best is 'd', which was not shown"),
         ("a,b,c,a,d", "the worst is 'd', which was not shown"),
         ("a,b,c,a,a", "'a' is both the best and the worst"),
-        ("a,b,a,a,b", "'a' is shown twice"),
+        ("a,b,a,a,b", "'a' is shown twice: list each item once"),
         ("a,,,a,", "1 item shown"),
     ],
 )

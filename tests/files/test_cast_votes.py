@@ -34,11 +34,11 @@ def test_a_cast_vote_record(read):
     found = read(StringIO(RECORD), unranked="anywhere")
     assert found.items == ("Ann Baird", "Bob Cole", "Cy Dunn")
     assert found.to_orderings() == READ
-    told = " ".join(str(remark) for remark in found.reading.remarks)
-    assert "4 ballots hold 'Write-in' or 'exhausted' or 'skipped', which is passed over" in told
-    assert '1 ballot holds an overvote, which ends the ballot: use overvotes="skip"' in told
-    assert "1 answer names an item twice, which counts where it is first named" in told
-    assert "1 row lists no item and is set aside (line 6)" in told
+    message = " ".join(str(remark) for remark in found.reading.remarks)
+    assert "4 ballots hold 'Write-in' or 'exhausted' or 'skipped', which is skipped" in message
+    assert '1 ballot holds an overvote, which ends the ballot: use overvotes="skip"' in message
+    assert "1 answer names an item twice; it counts where it is named first" in message
+    assert "1 row lists no item and is set aside (line 6)" in message
 
 
 def test_each_is_an_option():
@@ -102,7 +102,7 @@ def test_broken_answers_are_left_out_if_that_is_said(case):
         tw.read_rankings(StringIO(text), layout=layout_of(text))
     found = tw.read_rankings(StringIO(text), broken="skip", layout=layout_of(text))
     assert found.n_rankings == n_answers
-    assert any("cannot be right" in str(remark) for remark in found.reading.remarks)
+    assert any("not valid" in str(remark) for remark in found.reading.remarks)
 
 
 def layout_of(text):
@@ -135,7 +135,7 @@ def test_broken_ballots_of_every_format(name, tmp_path):
     found = tw.read_rankings(tmp_path / name, unranked="below", broken="skip")
     assert found.n_rankings == n_answers
     [remark] = found.reading.remarks
-    assert re.fullmatch(r"1 row cannot be right and is set aside \(line \d+\)\.", str(remark))
+    assert re.fullmatch(r"1 row is not valid and is set aside \(line \d+\)\.", str(remark))
 
 
 def test_broken_answers_on_the_command_line(tmp_path):
@@ -145,4 +145,4 @@ def test_broken_answers_on_the_command_line(tmp_path):
     assert isinstance(asked.exception, tw.InputError)
     done = CliRunner().invoke(app, ["describe", str(path), "--broken", "skip"])
     assert done.exit_code == 0
-    assert "1 row cannot be right and is set aside (line 3)" in " ".join(done.output.split())
+    assert "1 row is not valid and is set aside (line 3)" in " ".join(done.output.split())

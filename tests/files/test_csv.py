@@ -56,7 +56,7 @@ def test_weights_are_named():
 
 
 def test_two_columns_that_may_hold_weights():
-    with pytest.raises(InputError, match="'weight' and 'count' may both be for how often"):
+    with pytest.raises(InputError, match="'weight' and 'count' may both hold how often"):
         read("a,b,weight,count\n1,2,3,4\n")
     assert read(
         "a,b,weight,count\n1,2,3,4\n", weights="count", items=["a", "b", "weight"]
@@ -105,7 +105,7 @@ def test_several_columns_name_the_assessor_together():
 
 def test_columns_of_the_assessor_are_passed_over_elsewhere():
     assert read("id,name,first,second\n1,Ann,a,b\n2,Bob,b,a\n").items == ("a", "b")
-    with pytest.raises(InputError, match="'id' and 'name' may both be for the assessor"):
+    with pytest.raises(InputError, match="'id' and 'name' may both hold the assessor"):
         read("id,name,item,rank\n1,Ann,a,1\n2,Ann,b,2\n")
     text = "age,town,a,b\n31,Ulm,1,2\n47,Bonn,2,1\n"
     answers = read(text)
@@ -192,7 +192,7 @@ def test_bytes_and_a_name():
 def test_a_header_that_is_not_one():
     with pytest.raises(InputError, match="line 1: column 2 has no name"):
         read("a,,c\n1,2,3\n")
-    with pytest.raises(InputError, match="line 1: column 'a' is there twice"):
+    with pytest.raises(InputError, match="line 1: column 'a' occurs twice"):
         read("a,b, a\n1,2,3\n")
 
 
@@ -213,7 +213,7 @@ def test_numbers_in_place_of_a_header_are_not_lost():
 
 
 def test_a_quote_that_is_not_closed():
-    with pytest.raises(InputError, match="line 3: a quote is opened and not closed"):
+    with pytest.raises(InputError, match="line 3: a quote is not closed"):
         read('place 1,place 2\na,b\nb,"a\na,b\n')
 
 

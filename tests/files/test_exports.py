@@ -95,10 +95,10 @@ READ = {
     ),
 }
 REFUSED = {
-    "gender-code.csv": r"'Gender' .* not an item at all: use items=\[\"Tea\", \"Coffee\",",
+    "gender-code.csv": r"'Gender' .* not an item: use items=\[\"Tea\", \"Coffee\",",
     "two-questions.csv": r"'Q1_Tea' and 'Q2_Red' belong to different .* items=\"Q1_\*\"",
-    "stars.csv": r"from 1 to 5, as scores do, .* better=\"higher\" if 5 is best",
-    "scores-decimal-commas.csv": r"from 1\.5 to 5\.5, as scores do",
+    "stars.csv": r"from 1 to 5, which look like scores, .* better=\"higher\" if 5 is best",
+    "scores-decimal-commas.csv": r"from 1\.5 to 5\.5, which look like scores",
     "typing-error.csv": r"line 6: the rank of item 'Milk' is 44",
     "irish-ballots.csv": r"line 2 lists 2 of 4 items",
     "scottish-ballots.csv": r"line 2 lists 2 of 4 items",
@@ -107,11 +107,11 @@ REFUSED = {
 # What a word on stderr, or a page, must say.
 SAID = {
     "qualtrics.csv": ["'Q2'", "'Q1_DO_1'", "1 row lists no item and is set aside (line 9)"],
-    "french.csv": ["'Identifiant du répondant' holds numbers that differ in every row", "'Âge'"],
-    "title-rows.csv": ["2 rows above the header are left out"],
-    "surveymonkey.csv": ["'Please rank these drinks', is left out of the items' names"],
-    "ballots.blt": ["Line 7 lists no candidate (3 ballots)"],
-    "always-last.csv": ["1 blank line is passed over (line 3)"],
+    "french.csv": ["'Identifiant du répondant' holds a different number in every row", "'Âge'"],
+    "title-rows.csv": ["2 rows above the header were left out"],
+    "surveymonkey.csv": ["'Please rank these drinks', which is left out of the items' names"],
+    "ballots.blt": ["Line 7 lists no candidate and was set aside (3 ballots)"],
+    "always-last.csv": ["1 blank line was skipped (line 3)"],
 }
 
 
@@ -169,7 +169,7 @@ def test_the_encoding_can_be_named():
     assert read_rankings(file, encoding="latin-1") == read_rankings(file)
     with pytest.raises(InputError, match="line 1 is not UTF-8"):
         read_rankings(file, encoding="utf-8")
-    with pytest.raises(InputError, match="encoding 'klingon' is not known"):
+    with pytest.raises(InputError, match="encoding 'klingon' is unknown"):
         read_rankings(file, encoding="klingon")
 
 
@@ -309,4 +309,4 @@ def test_titles_above_a_header_that_does_not_name_its_first_column():
     found = tw.read(StringIO(text), better="higher")
     assert found.items == ("x", "y", "z, large")
     assert found.to_orderings()[0] == ["z, large", "x", "y"]
-    assert any("1 row above the header is left out" in str(r) for r in found.reading.remarks)
+    assert any("1 row above the header was left out" in str(r) for r in found.reading.remarks)

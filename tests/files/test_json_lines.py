@@ -28,9 +28,9 @@ def test_pieces_that_differ_are_refused(monkeypatch):
     first = b'{"place 1": "a", "place 2": "b"}\n'
     monkeypatch.setattr(table_file, "_PIECE_BYTES", len(first))
     assert read(first * 3).n_rankings == 3
-    with pytest.raises(InputError, match="texts in some lines and numbers in others"):
+    with pytest.raises(InputError, match="text in some lines and numbers in others"):
         read(first + b'{"place 1": "b", "place 2": 12}\n' + first)
-    with pytest.raises(InputError, match="'place 3' is not there in the first lines"):
+    with pytest.raises(InputError, match="'place 3' is missing in the first lines"):
         read(first * 2 + b'{"place 1": "b", "place 2": "a", "place 3": "c"}\n' + first)
 
 

@@ -86,12 +86,12 @@ def test_files_and_scans_see_the_same_layout(tmp_path):
     ],
 )
 def test_two_columns_of_one_name(frame, tmp_path):
-    with pytest.raises(InputError, match="column 'a' is there twice"):
+    with pytest.raises(InputError, match="column 'a' occurs twice"):
         read_rankings(frame)
     if isinstance(frame, pa.Table):
         pq.write_table(frame, tmp_path / "x.parquet")
         for read in (read_rankings, Rankings.scan):
-            with pytest.raises(InputError, match=r"x\.parquet: column 'a' is there twice"):
+            with pytest.raises(InputError, match=r"x\.parquet: column 'a' occurs twice"):
                 read(tmp_path / "x.parquet")
 
 
@@ -105,7 +105,7 @@ def test_cells_that_no_table_can_hold(column):
 
 
 def test_a_lazy_frame_and_numbers_beyond_all_limits():
-    with pytest.raises(InputError, match="collect it first"):
+    with pytest.raises(InputError, match="collect a lazy frame first"):
         read_rankings(pl.LazyFrame({"a": [1, 2]}))
     with pytest.raises(InputError, match="ranks must be numbers"):
         Rankings.from_ranks([[10**400, 1]])

@@ -88,8 +88,11 @@ def test_grades_of_which_each_row_holds_each_once_are_not_items():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("Anna,tea > milk\nBob,milk > tea\n", "may begin with the name of a person, or of an item"),
-        ("Anna: tea > milk\nmilk > tea\n", "line 1 has 'Anna' before a colon, and others have"),
+        ("Anna,tea > milk\nBob,milk > tea\n", "may begin with a person or an item"),
+        (
+            "Anna: tea > milk\nmilk > tea\n",
+            "line 1 has 'Anna' before a colon, and other lines have",
+        ),
         ("tea > milk > tea\nmilk > tea\n", "line 1"),
         ("tea > milk > water\nmilk > tea\n", "lists 2 of 3 items"),
         ("tea > milk =\nmilk > tea\n", "an item is missing"),
@@ -111,7 +114,7 @@ def test_tier_lists():
     answers = read_text(text)
     place = dict(zip(answers.items, answers.places.T.tolist(), strict=True))
     assert place == {"Elden Ring": [0, 0], "Hades": [0, 2], "Celeste": [2, 2], "Doom": [3, 1]}
-    with pytest.raises(InputError, match="there is a tier 'S' already"):
+    with pytest.raises(InputError, match="tier 'S' occurs twice"):
         read_text("S: a, b\nS: c\n")
 
 
@@ -132,8 +135,8 @@ def test_a_data_frame_that_was_turned():
     answers = read_text(",0,1,2,3\nTea,1,2,1,1\nMilk,2,1,3,2\nJuice,3,3,2,3\n")
     assert answers.items == ("Tea", "Milk", "Juice")
     assert answers.places.tolist() == [[0, 1, 2], [1, 0, 2], [0, 2, 1], [0, 1, 2]]
-    assert "turned" in remarks_of(answers)
-    with pytest.raises(InputError, match="both rows and columns are rankings"):
+    assert "transposed" in remarks_of(answers)
+    with pytest.raises(InputError, match="both rows and columns look like rankings"):
         read_text(",0,1,2\nTea,1,2,3\nMilk,2,3,1\nJuice,3,1,2\n")
 
 
@@ -182,9 +185,9 @@ def test_items_called_by_letters_are_not_grades():
 
 
 def test_grades_that_are_not_named_are_refused():
-    with pytest.raises(InputError, match="column 'x' holds 'Q', which is not among the grades"):
+    with pytest.raises(InputError, match="column 'x' holds 'Q', which is not one of the grades"):
         read_text("who,x,y\n1,A,B\n2,Q,A\n3,B,A\n", order="A,B")
-    with pytest.raises(InputError, match="order names grades, best first, each once"):
+    with pytest.raises(InputError, match="order must list the grades once each"):
         read_text("who,x,y\n1,A,B\n", order="A,A")
 
 
@@ -197,7 +200,7 @@ def test_weights_are_said_and_previews_are_left_out():
     answers = read_text(text)
     assert len(answers) == 3
     assert "1 row is a preview or test of the survey" in remarks_of(answers)
-    assert "'Gew_Bund' seems to hold weights, which are not used" in remarks_of(answers)
+    assert "'Gew_Bund' seems to hold weights. They are not used" in remarks_of(answers)
     weighted = read_text(text, weights="Gew_Bund")
     assert weighted.n_rankings == pytest.approx(3.13)
     assert "seems to hold weights" not in remarks_of(weighted)

@@ -36,7 +36,9 @@ def stars(code):
 
 @pytest.mark.parametrize("code", ["99", "999", "-1", "-9", "0", "98"])
 def test_codes_among_ranks_are_asked_about(code):
-    with pytest.raises(tw.InputError, match=rf"holds {code} beside numbers from 1 to 8") as asked:
+    with pytest.raises(
+        tw.InputError, match=rf"holds {code} as well as numbers from 1 to 8"
+    ) as asked:
         tw.read_rankings(StringIO(ranks(code)), unranked="anywhere")
     assert f'missing=["{code}"]' in str(asked.value)
     assert "5 cells in all columns" in str(asked.value)
@@ -44,14 +46,14 @@ def test_codes_among_ranks_are_asked_about(code):
     assert set(found.items) == set(ITEMS)
     assert (found.places < 0).sum() == 5
     assert any(
-        f"5 cells say '{code}' and are taken as empty" in str(r) for r in found.reading.remarks
+        f"5 cells say '{code}' and are read as empty" in str(r) for r in found.reading.remarks
     )
 
 
 @pytest.mark.parametrize("code", ["99", "-1", "0", "999"])
 @pytest.mark.parametrize("read", [tw.read_scores, tw.read])
 def test_codes_among_scores_are_asked_about(code, read):
-    with pytest.raises(tw.InputError, match=rf"holds {code} beside numbers from 1 to 5"):
+    with pytest.raises(tw.InputError, match=rf"holds {code} as well as numbers from 1 to 5"):
         read(StringIO(stars(code)), better="higher", **unranked(read))
     found = read(StringIO(stars(code)), better="higher", missing=[code], **unranked(read))
     assert (found.places < 0).sum() == 3
@@ -69,7 +71,7 @@ def test_codes_in_frames_and_parquet_files(as_frame, tmp_path):
     frame = as_frame(table)
     pq.write_table(pa.table(table), tmp_path / "x.parquet")
     for source in (frame, tmp_path / "x.parquet"):
-        with pytest.raises(tw.InputError, match="99 beside numbers from 1 to 3"):
+        with pytest.raises(tw.InputError, match="99 as well as numbers from 1 to 3"):
             tw.read_rankings(source, unranked="anywhere")
         assert (tw.read_rankings(source, unranked="anywhere", missing=99).places < 0).sum() == 1
     chunks = list(
@@ -85,9 +87,7 @@ def test_words_are_taken_as_empty_with_a_remark(word):
     text = f"tea,coffee,milk\n1,2,3\n2,{word},1\n3,1,2\n"
     found = tw.read_rankings(StringIO(text), unranked="anywhere")
     assert found.to_orderings()[1] == ["milk", "tea"]
-    assert any(
-        "1 cell says" in str(r) and "taken as empty" in str(r) for r in found.reading.remarks
-    )
+    assert any("1 cell says" in str(r) and "read as empty" in str(r) for r in found.reading.remarks)
     places = f"place 1,place 2,place 3\ntea,coffee,milk\nmilk,tea,{word}\n"
     found = tw.read_rankings(StringIO(places), unranked="anywhere")
     assert found.items == ("tea", "coffee", "milk")
@@ -100,7 +100,7 @@ def test_words_stay_missing_beside_codes():
     found = tw.read_rankings(StringIO(text), unranked="anywhere", missing="99")
     assert found.items == ("tea", "coffee", "milk")
     assert [str(one) for one in found.reading.remarks] == [
-        "2 cells say '99' or 'k.A.' and are taken as empty: "
+        "2 cells say '99' or 'k.A.' and are read as empty: "
         'use missing="99,nothing" if words are answers'
     ]
     alone = "place 1,place 2,place 3\na,b,NA\nb,99,a\nNA,a,b\n"
@@ -129,17 +129,20 @@ def test_other_numbers_are_no_codes(values):
 
 
 @pytest.mark.parametrize(
-    ("values", "told"),
+    ("values", "message"),
     [
         # More than a quarter of the cells: seven people of five items, of whom three gave up.
-        ([[61.1, 53.7, 57.4], [53.7, 99, 99], [99, 50.0, 57.4]], "99 beside numbers from 50 to"),
-        ([[61, 53, 57], [53, -1, 52], [-1, 50, 57]], "-1 beside numbers from 50 to 61"),
-        ([[31, 23, 27], [23, 999, 22], [999, 20, 27]], "999 beside numbers from 20 to 31"),
-        ([[44, 47, 50], [98, 47, 50], [44, 50, 47]], "98 beside numbers from 44 to 50"),
+        (
+            [[61.1, 53.7, 57.4], [53.7, 99, 99], [99, 50.0, 57.4]],
+            "99 as well as numbers from 50 to",
+        ),
+        ([[61, 53, 57], [53, -1, 52], [-1, 50, 57]], "-1 as well as numbers from 50 to 61"),
+        ([[31, 23, 27], [23, 999, 22], [999, 20, 27]], "999 as well as numbers from 20 to 31"),
+        ([[44, 47, 50], [98, 47, 50], [44, 50, 47]], "98 as well as numbers from 44 to 50"),
     ],
 )
-def test_codes_stand_out_from_scores_of_any_kind(values, told):
-    with pytest.raises(tw.InputError, match=told):
+def test_codes_stand_out_from_scores_of_any_kind(values, message):
+    with pytest.raises(tw.InputError, match=message):
         refuse_codes(np.array(values, dtype=float), ["x", "y", "z"], ranks=False)
 
 
@@ -157,7 +160,7 @@ def test_on_the_command_line(tmp_path):
 
 def test_json_lines():
     lines = b'{"x": 1, "y": 2}\n{"x": 99, "y": 1}\n{"x": 2, "y": 1}\n{"x": 1, "y": 2}'
-    with pytest.raises(tw.InputError, match="99 beside"):
+    with pytest.raises(tw.InputError, match="99 as well as"):
         tw.read_rankings(BytesIO(lines), format="jsonl")
     found = tw.read_rankings(BytesIO(lines), format="jsonl", missing=99, unranked="anywhere")
     assert (found.places < 0).sum() == 1

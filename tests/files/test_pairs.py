@@ -46,7 +46,7 @@ def test_without_assessors_every_row_is_all_that_somebody_said():
 def test_items_and_contradictions():
     assert read(TEXT, items="cbad").items == ("c", "b", "a", "d")
     cycle = TEXT + "Ann,c,a\n"
-    with pytest.raises(InputError, match="assessor 'Ann' contradicts themself"):
+    with pytest.raises(InputError, match="assessor 'Ann' contradicts themselves"):
         read(cycle)
     assert read(cycle, cycles="keep").cycles == "keep"
 
@@ -54,17 +54,17 @@ def test_items_and_contradictions():
 def test_either_kind_is_told_apart():
     assert tw.read(StringIO(TEXT)) == EXPECTED
     assert isinstance(tw.read(StringIO("first,second\na,b\nb,a\n")), Rankings)
-    with pytest.raises(InputError, match="'winner' and 'loser' hold answers pair by pair"):
+    with pytest.raises(InputError, match="'winner' and 'loser' hold pairwise comparisons"):
         read_rankings(StringIO(TEXT))
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("voter,winner,loser\nAnn,a,a\n", "line 2 compares item 'a' with itself"),
+        ("voter,winner,loser\nAnn,a,a\n", "line 2 compares item 'a' with itself: delete the row"),
         ("voter,winner,loser\nAnn,a,\n", "line 2 has no other item"),
         ("voter,winner,loser\n,a,b\n", "line 2 has no assessor"),
-        ("voter,winner,loser,count\nAnn,a,b,2\n", "have no weights: leave the column 'count' out"),
+        ("voter,winner,loser,count\nAnn,a,b,2\n", "have no weights: delete the column 'count'"),
         ("voter,winner,loser\n", "no answers below the header"),
     ],
 )

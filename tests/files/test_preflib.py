@@ -99,7 +99,7 @@ def test_letters_that_were_encoded_twice_are_repaired_and_said(written, read):
     rankings = read_rankings(StringIO(text))
     assert rankings.items == ("tea", "coffee: black", read)
     [remark] = rankings.reading.remarks
-    assert remark.startswith("1 name holds letters that were encoded twice")
+    assert remark.startswith("1 name holds characters that were encoded twice")
 
 
 def test_letters_that_were_encoded_once_stay():

@@ -39,7 +39,7 @@ def test_the_format_can_be_named(tmp_path):
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("0 3 2 0 x", "line 2 holds something that is not a whole number"),
+        ("0 3 2 0 x", "line 2 contains something that is not a whole number"),
         ("0 2 2 0 1", "line 2 must be 0, the number of items listed"),
         ("0 3 2 0 3", "line 2: item 3 is not among the 3 items"),
         ("0 3 2 0 2", "line 2: item 2 is listed twice"),
@@ -97,7 +97,7 @@ def test_models_in_rows_are_the_items_whatever_else_is_said(purpose):
     said = read(StringIO(LEADERBOARD), better="higher", missing="99")
     assert said.items == ("x", "y", "z")
     assert said.to_orderings() == [["z", "x", "y"], ["x", "z"]]
-    with pytest.raises(InputError, match="unranked says nothing about scores of items in rows"):
+    with pytest.raises(InputError, match="unranked does not apply to scores of items in rows"):
         read(StringIO(LEADERBOARD), better="higher", unranked="below")
     turned = read(StringIO(LEADERBOARD), better="higher", items_in="columns")
     assert "MMLU" in turned.items

@@ -85,7 +85,7 @@ def test_chunks_without_weight_are_passed_over():
 def test_what_cannot_be_scanned(tmp_path):
     with pytest.raises(InputError, match="cannot be read in chunks"):
         scan_rankings(StringIO("assessor,item,rank\nAnn,a,1\nAnn,b,2\n"))
-    with pytest.raises(InputError, match="read whole"):
+    with pytest.raises(InputError, match="cannot be read in chunks"):
         scan_rankings(StringIO("10 1\n0 2 1 3\n"), unranked="below")
     with pytest.raises(InputError, match="chunk_rows"):
         scan_rankings(StringIO("a,b\n1,2\n"), chunk_rows=0)

@@ -61,9 +61,9 @@ def test_no_other_column_becomes_an_item(seed, n_items, n_rows, codes, ties, fir
     except InputError:
         return
     taken = set(answers.items) & set(codes)
-    told = " ".join(map(str, answers.reading.remarks))
+    message = " ".join(map(str, answers.reading.remarks))
     # Nothing in the rows tells such a code from an item that all rank last: then that is said.
-    assert all(name in told for name in taken)
+    assert all(name in message for name in taken)
     assert n_rows < 20 or not taken
     ranked = {name for name in columns if name.startswith("item") and columns[name].min() <= first}
     assert set(answers.items) - taken == ranked
@@ -98,10 +98,10 @@ def test_blank_lines_are_counted(end, tmp_path):
     (tmp_path / "blank.csv").write_text(text, newline="")
     answers = read_rankings(tmp_path / "blank.csv")
     assert len(answers) == 3
-    assert answers.reading.remarks == ("2 blank lines are passed over (first line 3).",)
+    assert answers.reading.remarks == ("2 blank lines were skipped (first line 3).",)
     assert not read("a,b\n1,2\n2,1\n\n\n").reading.remarks
     titles = "My survey\n\nTea,Coffee,Milk\n1,2,3\n2,1,3\n3,1,2\n"
-    assert "1 blank line is passed over (line 2)." in read(titles).reading.remarks
+    assert "1 blank line was skipped (line 2)." in read(titles).reading.remarks
 
 
 def test_scans_and_pairs_say_how_they_were_read(tmp_path):
@@ -122,7 +122,9 @@ def test_scans_and_pairs_say_how_they_were_read(tmp_path):
 def test_scores_are_asked_about():
     text = "a,b,c\n5,5,3\n4,2,4\n1,3,3\n5,4,4\n"
     for options in ({}, {"ties": "allow"}, {"items": ["a", "b", "c"]}):
-        with pytest.raises(InputError, match=r'from 1 to 5, as scores do.*better="higher"'):
+        with pytest.raises(
+            InputError, match=r'from 1 to 5, which look like scores.*better="higher"'
+        ):
             read(text, **options)
     assert read(text, better="higher").to_orderings()[:2] == [[["a", "b"], "c"], [["a", "c"], "b"]]
     assert read(text, better="lower").to_orderings()[0] == ["c", ["a", "b"]]
@@ -135,7 +137,7 @@ def test_grades_of_many_items_may_be_ranks_or_scores():
     grades = rng.integers(1, 4, (20, 12))
     names = [f"i{number}" for number in range(12)]
     text = "\n".join(",".join(map(str, row)) for row in [names, *grades.tolist()])
-    with pytest.raises(InputError, match="as scores do"):
+    with pytest.raises(InputError, match="look like scores"):
         read(text, ties="allow")
     by_rank = read(text, layout="ranks", ties="allow")
     assert by_rank == read(text, better="lower")
@@ -144,7 +146,7 @@ def test_grades_of_many_items_may_be_ranks_or_scores():
 
 def test_a_column_that_may_be_no_score():
     text = "Sex,a,b,c\n1,5,5,3\n2,4,2,4\n1,1,3,3\n1,5,4,4\n"
-    with pytest.raises(InputError, match=r"'Sex' holds no number above 2, .* items="):
+    with pytest.raises(InputError, match=r"'Sex' has no number above 2 .* items="):
         read(text, better="higher")
     assert read(text, better="higher", items=["a", "b", "c"]).items == ("a", "b", "c")
 
@@ -154,11 +156,11 @@ def test_scores_that_rise_by_chance_and_sums():
     assert read(shares, better="higher").items == ("a", "b", "c")
     text = "a,b,c,all\n3,3,4,10\n5,2,3,10\n1,8,1,10\n"
     with pytest.raises(
-        InputError, match=r"'all' is the sum of others, .* items=\[\"a\", \"b\", \"c\"\]"
+        InputError, match=r"'all' is the sum of other columns, .* items=\[\"a\", \"b\", \"c\"\]"
     ):
         read(text, better="higher")
     rising = "nr,a,b,c\n1,5,5,3\n3,4,2,4\n4,1,3,3\n5,5,4,4\n"
-    with pytest.raises(InputError, match="'nr' only rises or falls from row to row"):
+    with pytest.raises(InputError, match="'nr' only rises or only falls from row to row"):
         read(rising, better="higher")
 
 
@@ -175,13 +177,13 @@ def test_items_and_names():
     text = "Q1_1,Q1_2,Q1_3,Q2\n1,2,3,5\n2,1,3,4\n3,2,1,4\n"
     answers = read(text, items="Q1_*", rename={"Q1_1": "tea", "Q1_3": "milk"})
     assert answers.items == ("tea", "Q1_2", "milk")
-    with pytest.raises(InputError, match=r"no column is called 'Q3_\*': the columns are 'Q1_1'"):
+    with pytest.raises(InputError, match=r"no column is named 'Q3_\*': the columns are 'Q1_1'"):
         read(text, items="Q3_*")
     with pytest.raises(InputError, match="rename: item 'Q9' is not among"):
         read(text, rename={"Q9": "x"})
     short = read("Rank these - a,Rank these - b\n1,2\n2,1\n")
     assert short.items == ("a", "b")
-    assert "'Rank these', is left out" in short.reading.set_aside()[0]
+    assert "'Rank these', which is left out" in short.reading.set_aside()[0]
 
 
 def test_rows_without_an_answer():

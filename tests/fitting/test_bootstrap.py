@@ -71,9 +71,9 @@ def test_fractional_weights_are_resampled_with_their_answers():
 
 
 def test_progress_is_told(goals, fitted):
-    told = []
-    tw.bootstrap(goals, fitted, replicates=60, rng=1, progress=lambda *what: told.append(what))
-    assert told[-1] == ("bootstrap", 3, 3)
+    reports = []
+    tw.bootstrap(goals, fitted, replicates=60, rng=1, progress=lambda *what: reports.append(what))
+    assert reports[-1] == ("bootstrap", 3, 3)
 
 
 def test_shown_and_stored(goals, fitted):

@@ -114,5 +114,5 @@ def test_many_items_are_drawn():
 def test_answers_that_contradict_each_other_say_nothing():
     kept = Preferences.from_pairs([("Ann", "a", "b"), ("Ann", "b", "a")], cycles="keep")
     fit = tw.fit(kept, (1, 1), family="luce")
-    with pytest.raises(InputError, match="a race of its own"):
+    with pytest.raises(InputError, match="a separate race"):
         tw.impute(kept, fit)

@@ -23,14 +23,14 @@ def test_two_opposed_halves_are_not_an_order(seed):
     found = tw.search(opposed(6, 300, 0.6, seed), progress="off", rng=1)
     assert len(found.best.tiers) == 1
     for why in found.left_out.values():
-        assert "people seem to be divided" in why
+        assert "People seem to be divided" in why
 
 
 def test_what_is_left_out_is_said():
     answers = opposed(6, 1000, 0.6, 0)
     found = tw.search(answers, progress="off", rng=1)
     assert "kendall" in found.left_out
-    assert "Not compared: kendall, as its tiers are not an order" in found.summary()
+    assert "Not compared: kendall, because its tiers are not an order" in found.summary()
     # What is named is used as named.
     assert len(tw.search(answers, "kendall", progress="off", rng=1).best.tiers) > 1
 

@@ -65,7 +65,7 @@ def test_the_best_tiers_are_not_behind(data, options):
     assert own.log_likelihood == pytest.approx(best.log_likelihood)
     assert own.theta == pytest.approx(best.theta, rel=1e-6, nan_ok=True)
     assert own.optimal == best.optimal
-    assert "Of all tiers of these sizes yours are" in own.verdict()
+    assert "Of all tiers with these sizes, yours are" in own.verdict()
     (one,), (two, three), (four,) = best.tiers
     worse = tw.fit(data, tiers=[[two], [one, three], [four]], rng=1, **options)
     assert worse.behind > 0.1
@@ -117,11 +117,14 @@ def test_a_single_tier_is_all_there_is():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, r"sizes of tiers, or tiers: use sizes=\[1, 2, 2\] or tiers="),
+        ({}, r"fit needs sizes or tiers: use sizes=\[1, 2, 2\] or tiers="),
         ({"tiers": OWN, "sizes": (1, 3)}, "leave out sizes"),
         ({"tiers": [["a"], ["b"]]}, "not in the tiers: 'c'"),
         ({"tiers": "a > b"}, "list of lists"),
-        ({"tiers": OWN, "concentration": "tier"}, "several thetas are for tiers that are sought"),
+        (
+            {"tiers": OWN, "concentration": "tier"},
+            "several thetas are not available for given tiers",
+        ),
         ({"tiers": OWN, "likelihood": "pseudo"}, "leave out likelihood"),
     ],
 )
@@ -135,10 +138,10 @@ def test_the_command_line_takes_tiers(tmp_path):
     call = ["fit", str(tmp_path / "answers.csv"), "--quiet", "--tiers"]
     shown = CliRunner().invoke(app, [*call, "b > a ~ d > c"])
     assert "best of these sizes" in shown.stdout
-    told = json.loads(CliRunner().invoke(app, [*call, "b>a~d>c", "--json"]).stdout)
+    values = json.loads(CliRunner().invoke(app, [*call, "b>a~d>c", "--json"]).stdout)
     own = tw.fit(COMPLETE, tiers=OWN)
-    assert told["tiers"] == OWN.to_lists()
-    assert told["behind"] == pytest.approx(own.behind)
+    assert values["tiers"] == OWN.to_lists()
+    assert values["behind"] == pytest.approx(own.behind)
     wrong = CliRunner().invoke(app, [*call, "b > a ~ x > c"])
     assert "--tiers names 'x', which is not an item: write the items as" in str(wrong.exception)
 

@@ -48,8 +48,8 @@ class Findings:
 
     def __str__(self):
         share = {name: f"{count / self.n_inputs:.1%}" for name, count in self.outcomes.items()}
-        told = ", ".join(f"{name} {self.outcomes[name]:,} ({share[name]})" for name in share)
-        return f"{self.n_inputs:,} inputs: {told}; slowest {self.slowest:.1f} s"
+        message = ", ".join(f"{name} {self.outcomes[name]:,} ({share[name]})" for name in share)
+        return f"{self.n_inputs:,} inputs: {message}; slowest {self.slowest:.1f} s"
 
 
 @contextmanager

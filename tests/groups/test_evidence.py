@@ -163,7 +163,7 @@ def test_ties_and_lists_of_the_best_are_taken_and_anywhere_is_not():
     assert [group.name for group in found.groups] == ["x", "y", "group missing"]
     assert sum(group.share for group in found.groups) == pytest.approx(1)
     anywhere = tw.Rankings.from_orderings(rows, unranked="anywhere").with_people(people)
-    with pytest.raises(InputError, match="may be anywhere: keep the items"):
+    with pytest.raises(InputError, match="is unknown: keep the items"):
         tw.compare_groups(anywhere, by="group", family="mallows")
 
 
@@ -178,7 +178,7 @@ def test_one_theta_differs():
         tw.Rankings.concat(parts).with_people(people), by="group", family="mallows", rng=1
     )
     assert found.best.preferred == "theta"
-    assert "keep to them more or less closely" in found.summary()
+    assert "the same tiers, with different agreement" in found.summary()
 
 
 def test_moves_and_side_by_side():
@@ -203,11 +203,13 @@ def test_moves_and_side_by_side():
 
 def test_what_cannot_be_compared():
     rankings = tw.Rankings.from_orderings([["a", "b"], ["b", "a"]])
-    with pytest.raises(InputError, match=r"rankings only: read a table .* Rankings\.with_people"):
+    with pytest.raises(
+        InputError, match=r"only rankings, .*: read a table .* Rankings\.with_people"
+    ):
         tw.compare_groups(rankings, by="sex", family="mallows")
     known = rankings.with_people(pa.table({"sex": ["f", "f"], "age": [30, 40]}))
     with pytest.raises(
-        InputError, match="no column 'region' for by: what is known of people is 'sex', 'age'"
+        InputError, match="no column 'region' for by: the columns about people are 'sex', 'age'"
     ):
         tw.compare_groups(known, by="region", family="mallows")
     with pytest.raises(InputError, match="same value for everybody"):
@@ -239,5 +241,5 @@ def test_groups_of_a_scan_are_refused_in_words(tmp_path):
     path = tmp_path / "answers.csv"
     path.write_text("place 1,place 2,place 3\na,b,c\nb,a,c\n", encoding="utf-8")
     scan = tw.Rankings.scan(path)
-    with pytest.raises(tw.InputError, match="nothing is known of people"):
+    with pytest.raises(tw.InputError, match="no columns about people"):
         tw.group_tree(scan, by=["age"], rng=1)

@@ -114,7 +114,7 @@ def test_nobody_is_split_without_a_reason():
     noise = pa.table({"age": rng.integers(18, 80, 100), "sex": rng.choice(["f", "m"], 100)})
     tree = tw.group_tree(rankings.with_people(noise), by=["age", "sex"])
     assert len(tree.leaves()) == 1
-    assert "No split: no column of age, sex is worth one." in tree.summary()
+    assert "No split: none of the columns (age, sex) justifies one." in tree.summary()
     assert len(plots.group_tree(tree).texts) > 3
 
 

@@ -82,10 +82,13 @@ def test_a_checkpoint_belongs_to_its_tiers(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"tiers": OWN, "sizes": (1, 2, 1), "family": "luce"}, "sizes of their own"),
+        ({"tiers": OWN, "sizes": (1, 2, 1), "family": "luce"}, "tiers already have sizes"),
         ({"tiers": OWN}, 'family="luce"'),
         ({"tiers": [["order"]], "family": "luce"}, "prices"),
-        ({"sizes": (2, 2), "family": "luce", "sampler": tw.Sampler(method="exact")}, "by a chain"),
+        (
+            {"sizes": (2, 2), "family": "luce", "sampler": tw.Sampler(method="exact")},
+            "samples with a chain",
+        ),
     ],
 )
 def test_what_does_not_go_together_is_refused(options, message):

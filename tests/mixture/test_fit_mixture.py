@@ -321,14 +321,14 @@ def test_results_print_and_pack(found):
         ({"sizes": ()}, "sizes are empty"),
         (
             {"sizes": [(1, 1, 1, 1), (2, 2)], "n_groups": 3},
-            "n_groups must be 2, as sizes",
+            "n_groups must be 2, because sizes",
         ),
         ({"noise": "some"}, 'noise must be "none" or "uniform"; got'),
         ({"criterion": "aic"}, 'criterion must be one of "bic"'),
         ({"criterion": "held-out", "folds": None}, "needs folds"),
         ({"starts": 0}, "starts must be at least 1"),
         ({"folds": 1}, "folds must be at least 2"),
-        ({"folds": 5000}, "too few to hold out 5000 parts"),
+        ({"folds": 5000}, "too few for 5000 folds"),
         ({"tolerance": 0.0}, "tolerance must be above 0"),
         ({"most_steps": 0}, "most_steps must be at least 1"),
         ({"distance": "euclid"}, "there is no distance"),
@@ -355,7 +355,7 @@ def test_bad_input_is_named(arguments, message):
         (np.array([[1, 2]]), "Rankings.from_ranks"),
         (None, "tierwise.read"),
         ("answers.csv", "tierwise.read"),
-        (tw.Counts.of(tw.Rankings.from_orderings([["a", "b"]])), "give the rankings"),
+        (tw.Counts.of(tw.Rankings.from_orderings([["a", "b"]])), "pass the rankings"),
     ],
 )
 def test_wrong_data_are_named_with_the_remedy(function, data, remedy):

@@ -167,7 +167,7 @@ def test_what_cannot_be_summed_over_is_refused():
     rng = np.random.default_rng(1)
     rows = [tuple(rng.permutation(40)[:3].tolist()) for _ in range(20)]
     rankings = tw.Rankings.from_orderings(rows, items=range(40), unranked="anywhere")
-    with pytest.raises(TooLargeError, match="too much open"):
+    with pytest.raises(TooLargeError, match="too incomplete"):
         tw.fit_mixture(rankings, 2, (2,) * 20, starts=1, rng=1, distance="kendall")
     with pytest.raises(InputError, match="which tier-sized block"):
         tw.sample_mixture(rankings, 2, (2,) * 20)

@@ -118,7 +118,7 @@ def test_results_print_and_pack(drawn):
     found, _ = drawn
     assert "300 draws from each of 2 chains" in found.summary()
     assert "largest R-hat" in found.summary()
-    assert "Careful: the draws are worth only" in found.summary()
+    assert "Careful: the effective sample size of" in found.summary()
     assert repr(found).startswith("MixtureDraws(2 groups, 2 chains of 300 draws")
     plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert [group["kind"] for group in plain["groups"]] == ["tiers", "tiers", "uniform"]
@@ -177,28 +177,28 @@ def test_frame_has_one_row_per_draw_and_group(drawn):
 
 def test_warning_says_what_to_do():
     goals = tw.load_political_goals()
-    with pytest.warns(tw.TierwiseWarning) as told:
+    with pytest.warns(tw.TierwiseWarning) as message:
         found = tw.sample_mixture(
             goals, 2, (2, 2), chains=2, draws=50, sampler=tw.Sampler(warmup=5), starts=1, rng=1
         )
-    said = [str(warning.message) for warning in told]
+    said = [str(warning.message) for warning in message]
     assert said == list(found.problems)
-    assert said[0].startswith("the chains have not settled: R-hat of")
+    assert said[0].startswith("the chains have not converged: R-hat of")
     assert "Use a longer warmup and more draws" in said[0]
-    assert said[1].endswith("should be worth at least 400: use more draws or chains")
-    assert all(warning.filename == __file__ for warning in told)
+    assert said[1].endswith("should be at least 400: use more draws or chains")
+    assert all(warning.filename == __file__ for warning in message)
     assert all(f"Careful: {text}." in found.summary(400) for text in said)
 
 
 def test_one_chain_cannot_be_judged():
     goals = tw.load_political_goals()
-    with pytest.warns(tw.TierwiseWarning, match="one chain has nothing to be compared with"):
+    with pytest.warns(tw.TierwiseWarning, match="a single chain cannot be checked"):
         found = tw.sample_mixture(
             goals, 2, (2, 2), chains=1, draws=20, sampler=tw.Sampler(warmup=5), starts=1, rng=1
         )
     assert len(found.problems) == 1
     assert "R-hat" not in found.summary()
-    assert "Careful: one chain" in found.summary()
+    assert "Careful: a single chain" in found.summary()
 
 
 @pytest.mark.filterwarnings("ignore::tierwise.TierwiseWarning")

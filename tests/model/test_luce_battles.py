@@ -50,7 +50,7 @@ def test_log_likelihood_adds_up_over_battles():
     assert MODEL.log_likelihood(battles) == pytest.approx(expected)
     with pytest.raises(InputError, match="draw_factor"):
         tw.ClusteredLuce(TIERS, (2.0, 0.7)).log_likelihood(battles)
-    with pytest.raises(InputError, match="taken without"):
+    with pytest.raises(InputError, match="the battles do not use them"):
         MODEL.log_likelihood(battles.with_drawn("half").with_position("ignore"))
 
 
@@ -86,8 +86,8 @@ def test_what_is_true_is_found_and_said(battles):
     text = fit.summary()
     assert "shown first wins" in text
     assert "are drawn" in text
-    told = json.loads(json.dumps(fit.to_dict()))["effect_estimates"]
-    assert [effect["name"] for effect in told] == ["position", "draws"]
+    values = json.loads(json.dumps(fit.to_dict()))["effect_estimates"]
+    assert [effect["name"] for effect in values] == ["position", "draws"]
     model = fit.model()
     assert (model.first_factor, model.draw_factor) == (position.value, draws.value)
     assert model.log_likelihood(battles) == pytest.approx(fit.log_likelihood)
@@ -173,9 +173,9 @@ def test_leaderboards_say_it(battles):
 
 
 def test_other_families_have_neither(battles):
-    with pytest.raises(InputError, match="with worths alone"):
+    with pytest.raises(InputError, match="only models with worths"):
         tw.fit(battles, (1, 2, 2))
-    with pytest.raises(InputError, match="with worths alone"):
+    with pytest.raises(InputError, match="only models with worths"):
         tw.search(battles, family="mallows")
     assert tw.fit(battles, (1, 2, 2), family="luce").effect_estimates
-    assert "neither draws nor a first place" in tw.choose(battles).sentence()
+    assert "neither draws nor the first place" in tw.choose(battles).sentence()

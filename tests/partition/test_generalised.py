@@ -170,7 +170,7 @@ def test_parts_of_data_are_those_of_brute_force():
 def test_methods_and_refusals():
     assert isinstance(partition_function((2, 3), "inversions", concentration="tier"), LineParts)
     assert isinstance(partition_function((2, 3), "kendall", concentration="tier"), RecursionParts)
-    with pytest.raises(InputError, match="where every tier has one item"):
+    with pytest.raises(InputError, match="tiers of one item each"):
         partition_function((2, 3), "inversions", concentration="place")
     with pytest.raises(InputError, match="not hamming"):
         partition_function((2, 3), "hamming", concentration="tier")

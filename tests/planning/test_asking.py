@@ -91,7 +91,7 @@ def test_further_battles_are_between_pairs_that_met_and_as_often_drawn():
     ("ask", "size", "words"),
     [
         ("top", None, "how many items"),
-        ("pairs", 3, "size says how many"),
+        ("pairs", 3, "size is the number"),
         ("subsets", 1, "size"),
         ("all", None, "ask"),
     ],

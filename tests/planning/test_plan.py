@@ -104,7 +104,7 @@ def test_a_fit_and_a_posterior_are_truths():
     posterior = tw.sample_posterior(data, family="luce", draws=100, rng=1)
     pilot = tw.plan(posterior, "pairs", answers=(60,), sets=3, rng=1)
     assert pilot.tiers is None
-    with pytest.raises(tw.InputError, match="tiers of its own"):
+    with pytest.raises(tw.InputError, match="each set has its own tiers"):
         pilot.needed(of=(1, 2))
 
 

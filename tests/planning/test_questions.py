@@ -217,7 +217,7 @@ def test_no_pair_may_be_left(battles, posterior):
 
 def test_no_question_where_all_draws_agree():
     empty = tw.Questions((), 400)
-    assert empty.summary().startswith("No answer is expected to say anything new, from 400 draws")
-    assert repr(empty) == "Questions(none: no answer is expected to say anything new)"
+    assert empty.summary().startswith("No question is expected to be informative, from 400 draws")
+    assert repr(empty) == "Questions(none: no question is expected to be informative)"
     assert empty.to_dict() == {"draws": 400, "questions": []}
     assert len(empty.to_frame()) == 0

@@ -177,9 +177,9 @@ def test_pairwise_matrix_of_answers():
 
 def test_bars_are_shares_won_in_the_colour_of_the_tier():
     ax = plots.preferred_shares(ANSWERS, TIERS)
-    told = dict(zip(ANSWERS.items, describe(ANSWERS).shares_won, strict=True))
+    described = dict(zip(ANSWERS.items, describe(ANSWERS).shares_won, strict=True))
     widths = [bar.get_width() for bar in ax.patches]
-    assert widths == pytest.approx([np.nan_to_num(told[item]) for item in row_names(ax)])
+    assert widths == pytest.approx([np.nan_to_num(described[item]) for item in row_names(ax)])
     colours = [bar.get_facecolor() for bar in ax.patches]
     assert colours[0] == colours[1] != colours[2] == colours[3]
 

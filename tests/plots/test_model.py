@@ -77,7 +77,7 @@ def test_ranks_that_not_all_answers_fill_are_left_out():
     check = tw.check_fit(rankings, tw.fit(rankings, (1, 3)))
     assert plots.expected_ranks(check).collections[0].get_array().size == 4
     rankings = Rankings.from_orderings(rows, items="abcd", unranked="anywhere")
-    with pytest.raises(InputError, match="no ranks to draw"):
+    with pytest.raises(InputError, match="too incomplete to draw ranks"):
         plots.expected_ranks(tw.check_fit(rankings, check.fit))
 
 
@@ -87,7 +87,7 @@ def test_theta_is_drawn_line_by_line(goals):
     level, thetas = ax.lines
     assert level.get_ydata()[0] == check.fit.theta
     np.testing.assert_allclose(thetas.get_ydata(), [line.theta for line in check.lines])
-    with pytest.raises(InputError, match="no lines between tiers"):
+    with pytest.raises(InputError, match="lines between tiers"):
         plots.theta_along_ranking(tw.check_fit(goals, tw.fit(goals, (4,))))
 
 

@@ -229,5 +229,5 @@ def cost(labels, above, certainty):
 
 
 def test_certainty_is_a_probability():
-    with pytest.raises(tw.InputError, match="at least one half"):
+    with pytest.raises(tw.InputError, match=r"at least 0\.5"):
         tw.leaderboard(tw.load_political_goals(), certainty=0.2)

@@ -81,11 +81,11 @@ def test_user_can_interrupt_and_resume(tmp_path):
 def test_finished_run_is_read_and_not_run_again(tmp_path):
     options = {"method": "mcmc", "chains": 2, "draws": 50, "checkpoint": tmp_path / "run"}
     first = sample_posterior(small_rankings(), SIZES, **in_groups(options))
-    told = []
+    reports = []
     again = sample_posterior(
-        small_rankings(), SIZES, progress=lambda *said: told.append(said), **in_groups(options)
+        small_rankings(), SIZES, progress=lambda *said: reports.append(said), **in_groups(options)
     )
-    assert not told
+    assert not reports
     # Without a seed, the seed of the run there is counts.
     assert first.data["posterior"].equals(again.data["posterior"])
 

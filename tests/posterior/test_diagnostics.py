@@ -34,7 +34,7 @@ def test_chains_that_are_stuck_are_found_out():
     found = diagnose({"x": stuck}, labels_of(4, 500), ["a", "b", "c"])
     assert found.worst_r_hat.r_hat == np.inf
     assert any("R-hat of x is inf" in problem for problem in found.problems)
-    assert any("worth only 0" in problem for problem in found.problems)
+    assert any("is only 0" in problem for problem in found.problems)
     labels = labels_of(4, 500)
     labels[2:, :, 1] = 2
     found = diagnose({"x": np.random.default_rng(1).normal(size=(4, 500))}, labels, list("abc"))
@@ -43,7 +43,7 @@ def test_chains_that_are_stuck_are_found_out():
 
 
 def test_warning_says_what_to_do():
-    with pytest.warns(tw.TierwiseWarning) as told:
+    with pytest.warns(tw.TierwiseWarning) as message:
         sample_posterior(
             small_rankings(),
             SIZES,
@@ -53,9 +53,9 @@ def test_warning_says_what_to_do():
             rng=1,
             progress="off",
         )
-    said = [str(warning.message) for warning in told]
+    said = [str(warning.message) for warning in message]
     assert any("use more draws or chains, or a larger thin" in text for text in said)
-    assert told[0].filename == __file__
+    assert message[0].filename == __file__
 
 
 def test_exact_draws_need_no_warning():

@@ -112,13 +112,13 @@ def test_estimated_partition_function_is_told():
     rankings = tw.Rankings.from_order_array(
         rng.permuted(np.tile(np.arange(30), (60, 1)), axis=1), range(30)
     )
-    with pytest.warns(tw.TierwiseWarning) as told:
+    with pytest.warns(tw.TierwiseWarning) as message:
         sample_posterior(
             rankings, (1,) * 30, "footrule", chains=1, draws=10, rng=1,
             sampler=tw.Sampler(method="mcmc", warmup=10),
             priors=tw.Priors(theta=tw.Gamma(50, 100)), progress="off",
         )  # fmt: skip
-    assert any("is estimated" in str(warning.message) for warning in told)
+    assert any("is estimated" in str(warning.message) for warning in message)
 
 
 def test_single_tier_leaves_theta_to_its_prior():

@@ -373,7 +373,7 @@ def test_what_a_theta_per_tier_is_not_for():
         {"distance": "inversions", "prior_sizes": {(2, 2): 1.0}},
         {"distance": "inversions", "theta_update": "integrated"},
     ):
-        with pytest.raises(InputError, match="a theta per tier is drawn with"):
+        with pytest.raises(InputError, match="one theta per tier needs"):
             sample_posterior(goals, concentration="tier", **in_groups(options))
     with pytest.raises(InputError, match="concentration"):
         sample_posterior(goals, concentration="line")
@@ -394,7 +394,7 @@ def test_distance_may_be_left_to_a_search():
     assert "Kendall describes the answers best" in posterior.summary()
     assert sample_posterior(goals, distance="kendall", draws=5).compared is None
     with pytest.raises(
-        InputError, match=r"where sizes are open.*distance=\"kendall\", or leave out sizes"
+        InputError, match=r"only with open sizes.*distance=\"kendall\", or leave out sizes"
     ):
         sample_posterior(goals, (2, 2), distance="auto")
 

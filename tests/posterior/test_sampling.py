@@ -214,13 +214,13 @@ def test_seed_decides():
 
 
 def test_chains_tell_how_far_they_are():
-    told = []
+    reports = []
     sample_posterior(
         small_rankings(), SIZES, chains=2, draws=50, rng=1,
-        progress=lambda what, done, total: told.append((what, done, total)),
+        progress=lambda what, done, total: reports.append((what, done, total)),
     )  # fmt: skip
-    assert {what for what, _, _ in told} == {"chain 1", "chain 2"}
-    assert all(done <= total for _, done, total in told)
+    assert {what for what, _, _ in reports} == {"chain 1", "chain 2"}
+    assert all(done <= total for _, done, total in reports)
 
 
 def test_weights_and_counts_are_the_same_as_repeated_rankings():

@@ -69,7 +69,7 @@ def test_few_answers_leave_pairs_open(few, many):
     assert "3 are open" in note_on_next(board)
     assert board.one_tier_probability < 0.95
     known = tw.leaderboard(many, family="luce", chains=2, rng=1, progress="off")
-    assert "Of 3 neighbouring pairs, 1 differs and 2 are tied or nearly." in " ".join(
+    assert "Of 3 neighbouring pairs, 1 differs and 2 are tied or nearly tied." in " ".join(
         (known.summary(200)).split()
     )
     assert "neither would be preferred by more than 55%" in known.summary(200)
@@ -83,7 +83,7 @@ def test_a_bootstrap_says_nothing_of_ties():
     assert board.tied_or_nearly_probabilities is None
     assert board.one_tier_probability is None
     assert [row.tied_with_next for row in board.rows] == [None] * 3
-    assert "tied or nearly" not in board.summary(300).lower()
+    assert "tied or nearly tied" not in board.summary(300).lower()
     assert board.to_dict()["tied_or_nearly_probabilities"] is None
 
 
@@ -121,7 +121,7 @@ def test_a_posterior_of_one_item_has_no_one_to_differ_from():
 
 
 def test_verdicts_leave_out_what_there_is_none_of():
-    assert verdicts_in_words([0.2], [0.3], 0.95) == "Of 1 neighbouring pair, 1 is open."
+    assert verdicts_in_words([0.2], [0.3], 0.95) == "Of 1 neighbouring pair, 1 is undecided."
     assert verdicts_in_words([0.99, 0.99], [0.97, 0.1], 0.95) == (
         "Of 2 neighbouring pairs, 2 differ."
     )

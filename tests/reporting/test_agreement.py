@@ -60,7 +60,7 @@ def test_divided_items_are_said_and_not_ranked(tastes_report):
     ]
     assert_never_called_best(text, "liquorice")
     said = (
-        "People are divided about liquorice: some rank it high and others low, so that it is "
+        "People are divided about liquorice: some rank it high and others low, so it is "
         "neither better nor worse than the tiers."
     )
     assert said in text
@@ -95,7 +95,7 @@ def test_one_theta_is_shown_as_before(tmp_path):
     analysis, text, page = write(tastes(100), tmp_path, sizes=(1, 2, 2))
     assert page.sections == SECTIONS
     assert "divided" not in text
-    assert "one theta (as asked)" in text
+    assert "one theta (as requested)" in text
     assert analysis.neighbours
 
 
@@ -104,7 +104,7 @@ def test_given_sizes_and_the_reason_of_the_choice(tmp_path):
         tastes(), tmp_path, sizes=(1, 2, 2), distance="inversions", concentration="auto"
     )
     assert analysis.fit.concentration_reason
-    assert "Decided by: criterion less a price for each further theta: single" in text
+    assert "Decided by: criterion minus a penalty for each further theta: single" in text
     assert_never_called_best(text, "liquorice")
 
 

@@ -132,7 +132,7 @@ def test_too_few_rankings_to_hold_any_out(tmp_path):
     rankings = Rankings.from_orderings([["a", "b", "c"], ["a", "c", "b"], ["c", "b", "a"]])
     _, text, page = write(rankings, tmp_path, sizes=(1, 2), groups=2)
     assert [row[-1] for row in page.tables["scores-table"][1:]] == ["-", "-"]
-    assert "held-out score" not in section(text).replace("the held-out score higher", "")
+    assert "held-out score" not in section(text).replace("higher for the held-out score", "")
 
 
 def test_names_in_groups_are_shown_and_never_run(tmp_path):
@@ -170,17 +170,18 @@ def scores(n_groups, bic, icl, held_out=None):
             [scores(1, 90.0, 90.0, -3.0), scores(2, 70.0, 95.0, -2.0)],
             "Several groups describe the rankings better than one, but overlap: BIC prefers 2 "
             "groups, ICL prefers one group and the held-out score prefers 2 groups. BIC with 2 "
-            "groups is 20.0 lower than with one. ICL also asks who belongs where, which is hard to "
-            "say here: read the groups as shades of opinion, not as camps.",
+            "groups is 20.0 lower than with one. ICL also asks who belongs where, which is "
+            "uncertain here: read the groups as shades of opinion, not as camps.",
         ),
         (
             [scores(1, 90.0, 90.0, -1.0), scores(2, 70.0, 75.0, -2.0)],
-            "Whether there are several groups is not clear: BIC prefers 2 groups, ICL prefers 2 "
+            "It is not clear whether there are several groups: BIC prefers 2 groups, ICL prefers 2 "
             "groups and the held-out score prefers one group.",
         ),
         (
             [scores(1, 50.0, 50.0, -3.0), scores(2, 70.0, 75.0, -2.0)],
-            "Whether there are several groups is not clear: BIC prefers one group, ICL prefers one "
+            "It is not clear whether there are several groups: BIC prefers one group, ICL "
+            "prefers one "
             "group and the held-out score prefers 2 groups.",
         ),
     ],
@@ -193,7 +194,7 @@ def test_verdict_weighs_all_scores(camps_report, compared, said):
 
 @pytest.mark.parametrize("groups", [0, 1, [1], [], [0, 2], -3])
 def test_numbers_that_cannot_be_compared_are_refused(groups, one_camp, tmp_path):
-    with pytest.raises(InputError, match="groups must be numbers to compare with one group"):
+    with pytest.raises(InputError, match="groups must be 2 or more"):
         tw.report(one_camp, tmp_path / "report.html", groups=groups)
 
 

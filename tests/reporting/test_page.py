@@ -297,7 +297,7 @@ def test_nothing_is_left_behind_if_something_fails(tmp_path):
 
 def test_bad_input(tmp_path):
     goals = tw.load_political_goals()
-    with pytest.raises(InputError, match="there is no folder"):
+    with pytest.raises(InputError, match="does not exist: create it"):
         tw.report(goals, tmp_path / "absent" / "report.html")
     with pytest.raises(InputError, match='uncertainty must be one of "bootstrap", "posterior"'):
         tw.report(goals, tmp_path / "report.html", uncertainty="guess")
@@ -348,7 +348,7 @@ def test_result_is_always_json(tmp_path):
         (np.array([[1, 2]]), "Rankings.from_ranks"),
         (None, "tierwise.read"),
         ("answers.csv", "tierwise.read"),
-        (tw.Counts.of(tw.load_political_goals()), "give the rankings"),
+        (tw.Counts.of(tw.load_political_goals()), "pass the rankings"),
     ],
 )
 def test_wrong_data_are_named_with_the_remedy(data, remedy, tmp_path):

@@ -53,14 +53,14 @@ def test_tables_hold_the_numbers(trusted):
     analysis, _, page = trusted
     header, *rows = page.tables["items-table"]
     assert header[4:] == ["preferred", "answers", "assessors"]
-    told = analysis.description
+    message = analysis.description
     for item, *_, preferred, answers, assessors in rows:
-        position = told.items.index(item)
-        assert preferred == f"{told.shares_won[position]:.0%}"
-        assert int(answers) == told.compared[position].sum()
-        assert int(assessors) == told.n_comparing[position]
+        position = message.items.index(item)
+        assert preferred == f"{message.shares_won[position]:.0%}"
+        assert int(answers) == message.compared[position].sum()
+        assert int(assessors) == message.n_comparing[position]
     assert page.tables["pairs-table"][0][2] == "preferred"
-    assert ["ranks", "Comparisons of pairs say nothing about ranks.", "1.0000"] in page.tables[
+    assert ["ranks", "Pairwise comparisons say nothing about ranks.", "1.0000"] in page.tables[
         "findings-table"
     ]
 
@@ -76,9 +76,7 @@ def test_an_infinite_theta_beside_mistakes_is_no_agreement_of_answers(doubted):
     analysis, _, _ = doubted
     agreed = replace(analysis, fit=replace(analysis.fit, theta=float("inf")))
     opening = " ".join(wording.opening(agreed))
-    assert (
-        "everybody's opinion agrees with the tiers, and answers that do not are mistakes" in opening
-    )
+    assert "all opinions agree with the tiers, and answers that do not are mistakes" in opening
     trusted = replace(analysis.fit, theta=float("inf"), mistake_probability=None)
     assert "every answer agrees with the tiers" in " ".join(
         wording.opening(replace(analysis, fit=trusted))

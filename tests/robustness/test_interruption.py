@@ -83,7 +83,7 @@ def test_interrupted_while_its_parts_are_loaded(goals):
     output, errors = running.communicate(timeout=120)
     assert running.returncode == 130, errors
     assert output == ""
-    assert errors.strip() == "tierwise: interrupted before anything was done"
+    assert errors.strip() == "tierwise: interrupted before any work was done"
 
 
 @pytest.mark.parametrize("keep", [False, True])
@@ -108,8 +108,8 @@ def test_an_interrupted_command_says_what_is_kept(goals, keep):
     output, errors = running.communicate(timeout=240)
     assert running.returncode == 130, errors
     assert output == ""
-    told = f"the chains are kept in {folder}" if keep else "what was not finished is not kept"
-    assert f"tierwise: interrupted: {told}" in errors
+    message = f"the chains are saved in {folder}" if keep else "unfinished work is lost"
+    assert f"tierwise: interrupted: {message}" in errors
     assert "Traceback" not in errors
     assert [file.name for file in folder.glob("chain-*")] == (["chain-1.npz"] if keep else [])
 

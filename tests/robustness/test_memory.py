@@ -84,5 +84,5 @@ def test_the_program_says_that_memory_ran_out(tmp_path):
     """
     done = python(code, small, large)
     assert done.returncode == 1, (done.returncode, done.stderr)
-    [told] = [line for line in done.stderr.splitlines() if not line.startswith("Read ")]
-    assert told.startswith("tierwise: there is not enough memory")
+    [reports] = [line for line in done.stderr.splitlines() if not line.startswith("Read ")]
+    assert reports.startswith("tierwise: not enough memory")

@@ -100,7 +100,7 @@ def test_the_connection_that_is_there_is_used(cluster, tmp_path):
 
 @pytest.mark.slow
 def test_clusters_that_are_not_there():
-    with pytest.raises(InputError, match="no Dask cluster to use"), parallel("dask"):
+    with pytest.raises(InputError, match="there is no Dask cluster"), parallel("dask"):
         pass
     with (
         pytest.raises(InputError, match="no Dask cluster answers at nowhere"),

@@ -10,9 +10,9 @@ HEAVY = ("numba", "scipy", "pandas", "pyarrow", "matplotlib", "joblib", "rich", 
 
 def loaded_by(program, *arguments):
     """Return which heavy modules a program has loaded at its end."""
-    told = f"{program}\nimport sys\nprint(*[name for name in {HEAVY} if name in sys.modules])"
+    message = f"{program}\nimport sys\nprint(*[name for name in {HEAVY} if name in sys.modules])"
     done = subprocess.run(
-        [sys.executable, "-c", told, *arguments], check=True, capture_output=True, text=True
+        [sys.executable, "-c", message, *arguments], check=True, capture_output=True, text=True
     )
     return set(done.stdout.split())
 

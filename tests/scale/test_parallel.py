@@ -72,7 +72,10 @@ def test_bad_arguments():
         pass
     with pytest.raises(InputError, match="its own number of workers"), parallel("dask", workers=2):
         pass
-    with pytest.raises(InputError, match="an address is where"), parallel("threads", address="x"):
+    with (
+        pytest.raises(InputError, match="an address needs a Dask cluster"),
+        parallel("threads", address="x"),
+    ):
         pass
 
 

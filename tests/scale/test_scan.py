@@ -204,10 +204,10 @@ def test_patterns_of_names_and_folders(tmp_path):
 
 def test_progress_is_told(tmp_path):
     write_parts(tmp_path, random_rankings(30, 3, seed=5), 3)
-    told = []
+    reports = []
     scan = Rankings.scan(tmp_path, items=[f"item {item}" for item in range(3)])
-    scan.counts(progress=lambda *step: told.append(step))
-    assert told == [("counting", done, 3) for done in (1, 2, 3)]
+    scan.counts(progress=lambda *step: reports.append(step))
+    assert reports == [("counting", done, 3) for done in (1, 2, 3)]
 
 
 def test_a_scan_travels_to_other_processes(tmp_path):
@@ -219,12 +219,12 @@ def test_a_scan_travels_to_other_processes(tmp_path):
 
 
 def test_what_cannot_be_scanned(tmp_path):
-    with pytest.raises(InputError, match="no file is called"):
+    with pytest.raises(InputError, match="no file matches"):
         Rankings.scan(tmp_path / "*.parquet")
     with pytest.raises(InputError, match="holds no file of rankings"):
         Rankings.scan(tmp_path)
     (tmp_path / "votes.soc").write_text("# NUMBER ALTERNATIVES: 2\n")
-    with pytest.raises(InputError, match="read whole"):
+    with pytest.raises(InputError, match="cannot be read in chunks"):
         Rankings.scan(tmp_path / "votes.soc")
     pq.write_table(pa.table({"a": pa.array([], pa.int64())}), tmp_path / "empty.parquet")
     with pytest.raises(InputError, match="no rankings"):

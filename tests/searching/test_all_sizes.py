@@ -117,7 +117,7 @@ def test_no_distance_is_best_where_there_are_no_tiers():
     found = tw.search(noise(5, 20, seed=0))
     assert found.best.sizes == (5,)
     assert "describes the data best" not in found.summary()
-    assert "That holds for all that was compared: " in found.summary()
+    assert "That holds for all models compared: " in found.summary()
 
 
 def test_noise_is_called_no_tiers():
@@ -180,6 +180,6 @@ def test_kinds_that_cannot_be_used_are_left_out_or_refused():
     gaps = tw.Rankings.from_orderings([["a", "b"], ["c", "b"], ["a", "c"]], unranked="anywhere")
     source = source_of(gaps, "kendall")
     assert all_sizes.kinds_of(source, "auto") == []
-    with pytest.raises(InputError, match="leave too much open"):
+    with pytest.raises(InputError, match="too incomplete"):
         all_sizes.kinds_of(source, "place")
     assert all_sizes.kinds_of(source_of(tw.load_political_goals(), "hamming"), "auto") == []

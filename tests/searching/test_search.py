@@ -336,15 +336,15 @@ def test_the_answer_does_not_depend_on_the_number_of_workers(method):
 
 
 def test_progress_is_told_by_the_size_vector():
-    told = []
+    reports = []
     tw.search(
         random_rankings(13, 6, 20),
-        progress=lambda *call: told.append(call),
+        progress=lambda *call: reports.append(call),
         distance="kendall",
         criterion="likelihood",
     )
-    assert told[-1] == ("all sizes, kendall", 30, 30)
-    assert [done for name, done, _ in told if name == "all sizes, kendall"] == list(range(1, 31))
+    assert reports[-1] == ("all sizes, kendall", 30, 30)
+    assert [done for name, done, _ in reports if name == "all sizes, kendall"] == list(range(1, 31))
 
 
 def test_batches_are_fair_samples_of_the_work():
@@ -659,7 +659,7 @@ def test_the_likelihood_of_open_answers_is_made_once_for_sizes(monkeypatch):
 @pytest.mark.parametrize("asked", [{"bottom": (1,)}, {"top": (1,)}, {"criterion": "likelihood"}])
 def test_limits_where_no_family_of_models_is_left(limit, asked):
     rankings = tw.Rankings.from_orderings([["a", "b", "c"], ["b", "a", "c"]])
-    with pytest.raises(tw.InputError, match="limits of the tiers are for worths"):
+    with pytest.raises(tw.InputError, match="limits of the tiers need worths"):
         tw.search(rankings, **limit, **asked)
 
 
@@ -685,7 +685,7 @@ def test_a_distance_is_used_before_worths_only_if_it_is_clearly_ahead():
 
 def test_agreement_needs_answers_that_order_items():
     tied = Rankings.from_ranks([[1, 1, 1, 1]] * 2, "abcd", ties="allow")
-    with pytest.raises(InputError, match=r"no answer puts an item above.*criterion="):
+    with pytest.raises(InputError, match=r"no answer orders two items.*criterion="):
         tw.search(tied, criterion="agreement", bottom=(1,))
 
 

@@ -40,11 +40,11 @@ def test_third_study(distance, replications):
 @pytest.mark.slow
 def test_all_sizes_of_fifteen_items_with_progress_step_by_step():
     rankings = simulate((3,) * 5, 0.3, "kendall", seed=1)
-    told = []
+    reports = []
 
     def tell(name, done, total):
         if name.startswith("all sizes"):
-            told.append((done, total))
+            reports.append((done, total))
 
     found = tw.search(
         rankings,
@@ -57,6 +57,6 @@ def test_all_sizes_of_fifteen_items_with_progress_step_by_step():
     assert found.exhaustive
     assert found.evaluated == 2**14
     assert found.best.sizes == (3,) * 5
-    done, totals = zip(*told, strict=True)
+    done, totals = zip(*reports, strict=True)
     assert list(done) == sorted(done)
     assert set(totals) == {done[-1]}

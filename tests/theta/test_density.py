@@ -135,7 +135,7 @@ def test_prior_matters():
 def test_improper_posterior_is_refused():
     flat = given_distance((1, 1, 1), 10, lambda theta: 0.0 * theta)
     assert 0.5 < flat.density(8.0).mean < 1.5
-    with pytest.raises(InputError, match="does not fall off"):
+    with pytest.raises(InputError, match="does not decrease"):
         flat.density(0.0)
 
 

@@ -206,7 +206,7 @@ def test_a_report_shows_what_an_infinite_theta_expects(tmp_path):
     tw.report(unanimous(), page, sizes=(2, 1, 2), distance="kendall", rng=1)
     text = page.read_text(encoding="utf-8")
     assert "Theta is infinite" in text
-    assert "how probable an item of each tier is in each place" in text
+    assert "the probability of each tier in each place" in text
 
 
 def test_battles_without_a_surprise_have_an_infinite_theta():

@@ -104,7 +104,7 @@ def test_own_tier_list_by_buttons_and_by_dragging(browser, result):
     values = [field.get_attribute("value") for field in find_all(browser, "#fields input")]
     assert values == ["1", "2", "1", "3"]
     press(browser, "How good is my list?")
-    assert "That is the list that was found" in wait_for(browser, "#verdict p").text
+    assert "This is the list that tierwise found" in wait_for(browser, "#verdict p").text
 
 
 def test_semicolons_byte_order_mark_and_blanks(browser, tmp_path):
@@ -118,7 +118,7 @@ def test_semicolons_byte_order_mark_and_blanks(browser, tmp_path):
     assert "4 rankings of 3 items" in text_of(browser)
     assert [item.text for item in find_all(browser, ".names li")] == ["Thé", "Café", "Lait"]
     press(browser, "How the file was read")
-    assert "Column 'Name' says whose answer it is: it is set aside." in text_of(browser)
+    assert "Column 'Name' says whose answer it is: it was set aside." in text_of(browser)
     browser.back()
     wait_for(browser, ".notice.asking")
     browser.forward()
@@ -149,7 +149,7 @@ def test_files_are_dropped(browser, here, tmp_path):
     tabs.write_text("Mer\tMontagne\tחלב\n1\t2\t3\n2\t1\t3\n", encoding="utf-8")
     drop(browser, tabs)
     wait_for(browser, "button.main")
-    assert "How séjour.tsv was understood" in text_of(browser)
+    assert "How séjour.tsv was read" in text_of(browser)
     assert [item.text for item in find_all(browser, ".names li")] == ["Mer", "Montagne", "חלב"]
     browser.get(here)
     drop(browser, tabs, tabs)
@@ -169,7 +169,7 @@ def test_an_item_is_left_out_and_columns_are_assigned_by_hand(browser, tmp_path)
     table = "who,age,tea,coffee,milk\nAnn,3,1,2,3\nBob,2,3,2,1\nEve,1,2,1,3\n"
     (tmp_path / "drinks.csv").write_text(table, encoding="utf-8")
     give(browser, tmp_path / "drinks.csv")
-    press(browser, "Something is wrong?")
+    press(browser, "Is something wrong?")
     for column, role in {0: "assessor", 1: "aside"}.items():
         find(browser, f"select[name=role-{column}] option[value={role}]").click()
     find(browser, "#reading > details button").click()
@@ -189,9 +189,9 @@ def test_an_item_is_left_out_and_columns_are_assigned_by_hand(browser, tmp_path)
 def test_wrong_file(browser, tmp_path):
     (tmp_path / "photo.jpg").write_bytes(b"\xff\xd8\xff\xe0\x00\x10JFIF\x00\x01" * 20)
     give(browser, tmp_path / "photo.jpg")
-    assert "This cannot be read as it is" in text_of(browser)
+    assert "This file cannot be read yet" in text_of(browser)
     assert find_all(browser, "button.main") == []
-    press(browser, "Take another file")
+    press(browser, "Use another file")
     wait_for(browser, "#file")
 
 
@@ -323,7 +323,7 @@ def test_pages_fit_and_axe_finds_nothing(browser, here, result, width, scheme, t
     press(browser, "Paste answers instead")
     check("start")
     give(browser, table_of(30, tmp_path / "many.csv"))
-    for fold in ("Leave items out", "Something is wrong?", "Options"):
+    for fold in ("Leave items out", "Is something wrong?", "Options"):
         press(browser, fold)
     check("understood")
     press(browser, "Find the tiers")
@@ -345,5 +345,5 @@ def test_300_items_fit_a_phone(browser, tmp_path):
     give(browser, table_of(300, tmp_path / "many.csv"))
     assert len(find_all(browser, ".names li")) == 300
     assert fits(browser)
-    press(browser, "Something is wrong?")
+    press(browser, "Is something wrong?")
     assert fits(browser)

@@ -1,4 +1,4 @@
-"""The way through as requests: a file, how it was understood, a job, its result."""
+"""The way through as requests: a file, how it was read, a job, its result."""
 
 import io
 import os
@@ -59,13 +59,13 @@ def test_blanks_in_a_grid_of_ranks_are_asked_about(client):
     here = give(client, "\ufeff" + GRID)
     asked = words(client.get(here))
     assert "One question first" in asked
-    assert "line 3 lists 2 of 4 items (not 'milk'), and the data cannot say what" in asked
+    assert "line 3 lists 2 of 4 items (not 'milk'), and the data do not say what" in asked
     assert "did they" not in asked
     assert "unranked=" not in asked
     read = words(client.get(f"{here}?unranked=below"))
     assert "4 rankings of 4 items" in read
     assert "semicolon-separated" in read
-    assert "Column 'name' says whose answer it is: it is set aside." in read
+    assert "Column 'name' says whose answer it is: it was set aside." in read
     assert "Find the tiers" in read
 
 
@@ -126,24 +126,24 @@ def test_broken_answers_may_be_left_out(client):
     assert "Some answers are not valid. Leave them out?" in page
     page = words(client.get(here, params={"broken": "skip"}))
     assert "3 rankings of 3 items" in page
-    assert "1 row cannot be right and is set aside (line 3)" in page
+    assert "1 row is not valid and is set aside (line 3)" in page
 
 
 def test_codes_for_missing_answers_are_asked_about(client):
     here = give(client, "a,b,c\n1,2,3\n2,99,1\n3,1,2\n1,99,2\n")
     page = words(client.get(here))
-    assert "column 'b' holds 99 beside numbers from 1 to 3" in page
-    assert "Which values mean that an answer is missing?" in page
+    assert "column 'b' holds 99 as well as numbers from 1 to 3" in page
+    assert "Which values stand for a missing answer?" in page
     page = words(client.get(here, params={"missing": "99", "unranked": "anywhere"}))
     assert "4 rankings of 3 items" in page
-    assert "2 cells say '99' and are taken as empty" in page
+    assert "2 cells say '99' and are read as empty" in page
 
 
 def test_wrong_files_are_told_apart(client):
     for content in (b"hello, this is no table", b"%PDF-1.4\n\x00\x01", b"PK\x03\x04rubbish", b" "):
         page = client.get(give(client, content, "letter.pdf"))
         assert page.status_code == 200
-        assert "This cannot be read as it is" in words(page)
+        assert "This file cannot be read yet" in words(page)
         assert "Find the tiers" not in words(page)
     wrong = words(client.get(give(client, "tea,coffee,milk\n1,2,x\n2,1,3\n")))
     assert "survey.csv, line 2: the rank of item 'milk' is 'x', which is not a number" in wrong
@@ -159,7 +159,7 @@ def test_columns_are_assigned_by_hand(client):
     places = give(client, "place 1,place 2,place 3\na,b,c\nb,a,c\n")
     assert "delete the column in the file" in words(client.get(f"{places}?role-2=aside"))
     twice = words(client.get(f"{here}?role-1=weights&role-2=weights"))
-    assert "are both said to be for one thing" in twice
+    assert "have the same role" in twice
 
 
 def test_the_same_is_said_in_python_and_in_the_shell():
@@ -216,9 +216,9 @@ def test_a_result_without_an_item_is_that_of_the_python_lines_and_the_command(
     assert "behind (" in client.post(f"{job}/own", data={"tier": ["2", "1", "1"]}).text
     monkeypatch.chdir(tmp_path)
     (tmp_path / "survey.csv").write_text(COMPLETE, encoding="utf-8")
-    told = {}
-    exec(code_of(page, "Lines of Python"), told)
-    assert told["shown"].fit.to_dict()["criterion"] == theirs["criterion"]
+    message = {}
+    exec(code_of(page, "Lines of Python"), message)
+    assert message["shown"].fit.to_dict()["criterion"] == theirs["criterion"]
     command = shlex.split(code_of(page, "Command"))
     assert CliRunner().invoke(app, command[1:]).exit_code == 0
     assert "milk" in (tmp_path / "report.html").read_text(encoding="utf-8")
@@ -244,7 +244,7 @@ def parquet():
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "told"),
+    ("name", "content", "message"),
     [
         ("drinks.tsv", TSV, "2 rankings of 3 items"),
         ("drinks.tsv", TSV.encode("utf-16"), "Answer 1: Thé vert first, then عصير, חלב."),
@@ -254,8 +254,8 @@ def parquet():
         ("drinks.blt", '2 1\n3 1 2 0\n1 2 1 0\n0\n"tea"\n"milk"\n"Drinks"\n', "4 rankings"),
     ],
 )
-def test_formats(client, name, content, told):
-    assert told in words(client.get(give(client, content, name)))
+def test_formats(client, name, content, message):
+    assert message in words(client.get(give(client, content, name)))
 
 
 @pytest.fixture(scope="module")
@@ -307,7 +307,7 @@ def test_own_tiers_are_behind_by_what_a_search_says(client, finished):
     assert two_and_two.tiers == tw.Tiers([["order", "prices"], ["say", "speech"]])
     assert f"<strong>{behind_in_words(found.behind(two_and_two))}</strong>" in page.text
     same = client.post(f"{here}/own", data={"tier": ["1", "2", "1", "3"]})
-    assert "That is the list that was found" in same.text
+    assert "This is the list that tierwise found" in same.text
     assert client.post(f"{here}/own", data={"tier": ["1", "2"]}).status_code == 400
 
 
@@ -315,11 +315,11 @@ def test_the_lines_of_python_give_the_same(client, finished, tmp_path, monkeypat
     here, page = finished
     monkeypatch.chdir(tmp_path)
     tw.write_rankings(tw.load_political_goals(), tmp_path / "goals.csv")
-    told = {}
-    exec(code_of(page, "Lines of Python"), told)  # the page says that people may
+    message = {}
+    exec(code_of(page, "Lines of Python"), message)  # the page says that people may
     theirs = client.get(f"{here}/files/result.json").json()
-    assert told["shown"].fit.to_dict()["criterion"] == theirs["fit"]["criterion"]
-    assert told["shown"].fit.tiers.to_lists() == theirs["fit"]["tiers"]
+    assert message["shown"].fit.to_dict()["criterion"] == theirs["fit"]["criterion"]
+    assert message["shown"].fit.tiers.to_lists() == theirs["fit"]["tiers"]
     mine = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert mine.count("<figure>") == client.get(f"{here}/page").text.count("<figure>")
 
@@ -339,7 +339,7 @@ def test_cancel_ends_a_job_at_once_and_others_wait(tmp_path):
         end = time.monotonic() + 60
         while "Waiting" in words(client.get(f"{first}/progress")) and time.monotonic() < end:
             time.sleep(0.05)
-        assert "Waiting for its turn: it is next." in words(client.get(second))
+        assert "Waiting in the queue: next." in words(client.get(second))
         for job in (first, second):
             assert client.post(f"{job}/cancel").status_code == 303
             assert "This was cancelled" in words(client.get(job))
@@ -351,30 +351,30 @@ def test_cancel_ends_a_job_at_once_and_others_wait(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("limits", "told"),
+    ("limits", "message"),
     [
         ({"job_seconds": 0.2}, "It took longer than 0 seconds and was stopped."),
         # Which of the two depends on what first asks for more memory than there is.
-        ({"memory_bytes": 40 << 20}, "stopped without an answer|There is not enough memory"),
+        ({"memory_bytes": 40 << 20}, "stopped without a result|There is not enough memory"),
     ],
 )
-def test_a_job_that_ends_early_says_so(tmp_path, limits, told):
+def test_a_job_that_ends_early_says_so(tmp_path, limits, message):
     with client_of(Settings(folder=tmp_path, limits=Limits(**limits))) as client:
         here = client.post("/data", data={"text": "a,b\n1,2\n2,1\n"}).headers["location"]
         job = client.post(f"{here}/jobs", data={}).headers["location"]
-        assert re.search(told, words(wait(client, job)))
+        assert re.search(message, words(wait(client, job)))
         assert "failed" in client.get("/").text
 
 
 @pytest.mark.parametrize(
-    ("code", "told"),
+    ("code", "message"),
     [
-        ("print('x' * (1 << 25))", "longer than this server can show"),
+        ("print('x' * (1 << 25))", "too long for this server to show"),
         ("print('this is no JSON')", "Something went wrong"),
         ("print('[]')", "Something went wrong"),
     ],
 )
-def test_whatever_a_child_says_the_job_ends(tmp_path, monkeypatch, code, told):
+def test_whatever_a_child_says_the_job_ends(tmp_path, monkeypatch, code, message):
     program = tmp_path / "child"
     program.write_text(f"#!{sys.executable}\n{code}\n", encoding="utf-8")
     program.chmod(0o700)
@@ -382,8 +382,10 @@ def test_whatever_a_child_says_the_job_ends(tmp_path, monkeypatch, code, told):
         here = give(client, "a,b\n1,2\n2,1\n")
         monkeypatch.setattr(sys, "executable", str(program))
         job = client.post(f"{here}/jobs", data={}).headers["location"]
-        assert told in words(wait(client, job, seconds=60))
-        assert told in words(client.get(here)) or "Something went wrong" in words(client.get(here))
+        assert message in words(wait(client, job, seconds=60))
+        assert message in words(client.get(here)) or "Something went wrong" in words(
+            client.get(here)
+        )
 
 
 def test_jobs_that_the_server_left_behind_say_so(tmp_path):
@@ -461,8 +463,8 @@ def test_battles_are_taken_with_what_draws_and_the_first_place_mean(client):
     here = give(client, BATTLES, "votes.csv")
     page = client.get(here)
     assert "37 battles of 3 items, 4 drawn: half to each side" in words(page)
-    assert "How shall battles without a winner count?" in words(page)
-    assert "May it help to be shown first?" in words(page)
+    assert "How should battles without a winner count?" in words(page)
+    assert "Could being shown first be an advantage?" in words(page)
     # What makes no sense for battles is not offered.
     assert 'name="sizes"' not in page.text
     assert 'name="distance"' not in page.text
@@ -492,8 +494,8 @@ def test_battles_are_taken_with_what_draws_and_the_first_place_mean(client):
 def test_battles_that_say_nothing_of_draws_or_order_are_not_asked_about(client):
     rows = "winner,loser,judge\n" + "x,y,1\ny,z,1\nx,z,2\nz,y,2\nx,y,3\n"
     page = client.get(give(client, rows, "won.csv"))
-    assert "How shall battles without a winner count?" not in words(page)
-    assert "May it help to be shown first?" not in words(page)
+    assert "How should battles without a winner count?" not in words(page)
+    assert "Could being shown first be an advantage?" not in words(page)
 
 
 def test_battles_in_json_lines_are_taken(client):

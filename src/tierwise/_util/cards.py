@@ -68,7 +68,7 @@ class Card:
     sections
         Tiers, of everybody or of several groups.
     sure
-        How sure the tier of each item is, where that is known.
+        How sure the tier of each item is, if that is known.
     table
         The head of a table, and its rows.
     note

@@ -152,7 +152,9 @@ def check_path(value: Any, name: str = "path") -> Path:
         pass
     except OSError as error:
         if error.errno == ENAMETOOLONG:
-            raise InputError(f"{quoted(str(path))} is too long for a file", argument=name) from None
+            raise InputError(
+                f"{quoted(str(path))} is too long for a file name", argument=name
+            ) from None
     except ValueError as error:
         raise InputError(
             f"{quoted(str(path))} is not a valid file name: {error}", argument=name
@@ -168,12 +170,12 @@ def check_counts(name: str, value: Any, shape: tuple[int, ...]) -> None:
     >>> check_counts("decided", np.zeros((2, 2)), (3, 3))
     Traceback (most recent call last):
     ...
-    tierwise.errors.InputError: decided must be an array of shape (3, 3), of finite numbers from 0
+    tierwise.errors.InputError: decided must be an array of shape (3, 3) with finite ...
     """
     fits = isinstance(value, np.ndarray) and value.dtype.kind in "if" and value.shape == shape
     if not fits or not np.isfinite(value).all() or value.min() < 0:
         raise InputError(
-            f"must be an array of shape {shape}, of finite numbers from 0", argument=name
+            f"must be an array of shape {shape} with finite numbers of 0 or more", argument=name
         )
 
 

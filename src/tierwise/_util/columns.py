@@ -89,7 +89,7 @@ def shortened(text: str, width: int) -> str:
 
 
 def shortened_names(names: Sequence[str], width: int) -> list[str]:
-    """Cut names to a width so that names that differ still do, where that is possible.
+    """Cut names to a width so that names that differ still do, if that is possible.
 
     Examples
     --------

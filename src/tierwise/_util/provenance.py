@@ -125,7 +125,7 @@ class Provenance:
     Attributes
     ----------
     seed
-        The seed that was given as ``rng``; None where there was none, or it was a generator.
+        The seed given as ``rng``; None if there was none, or it was a generator.
     seconds
         How long it took.
     version
@@ -138,7 +138,7 @@ class Provenance:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Self:
-        """Make it of plain values; what a later version may have written besides is ignored.
+        """Make it from plain values; fields of later versions are ignored.
 
         Examples
         --------
@@ -166,7 +166,7 @@ class Stopwatch:
 
 
 def cite(style: Literal["text", "bibtex"] = "text") -> str:
-    """Return what to cite: the paper that introduced the model, and this version of the package.
+    """Return the references to cite: the paper of the model, and this version of the package.
 
     Parameters
     ----------

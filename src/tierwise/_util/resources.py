@@ -1,4 +1,4 @@
-"""Memory and files: decided from sizes before it is taken, written whole or not at all."""
+"""Memory limits, checked before allocation, and files, written completely or not at all."""
 
 import os
 from collections.abc import Iterator
@@ -43,7 +43,7 @@ def check_memory(n_bytes: float, what: str, remedy: str) -> None:
     limit = memory_limit()
     if n_bytes > limit:
         raise TooLargeError(
-            f"{what} take {in_units(n_bytes)} of memory, and {in_units(limit)} may be used: "
+            f"{what} take {in_units(n_bytes)} of memory, and the limit is {in_units(limit)}: "
             f"{remedy}, or allow more with --memory or the environment variable {VARIABLE}"
         )
 
@@ -122,9 +122,9 @@ def check_can_be_written(path: str | PathLike[str]) -> Path:
     """Return a path at which there can be a file: in a folder that is there."""
     wanted = check_path(path)
     if wanted.is_dir():
-        raise InputError(f"{wanted} is a folder: name a file in it")
+        raise InputError(f"{wanted} is a folder: name a file inside it")
     if not wanted.parent.is_dir():
-        raise InputError(f"there is no folder {wanted.parent}: create it first")
+        raise InputError(f"the folder {wanted.parent} does not exist: create it first")
     return wanted
 
 

@@ -67,7 +67,7 @@ def same_values(one: Any, other: Any) -> bool:
 
 
 def _parts(value: Any) -> list[Any] | None:
-    """Return what a value holds; None where it is compared as a whole."""
+    """Return what a value holds; None if it is compared as a whole."""
     if isinstance(value, Mapping):
         return [*value.keys(), *value.values()]
     if isinstance(value, list | tuple):

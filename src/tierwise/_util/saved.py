@@ -33,7 +33,7 @@ _OF_DAMAGE = (
 
 
 class SavedArrays:
-    """The arrays of a file, each read when it is asked for; made by `open_arrays`."""
+    """The arrays of a file, each read when it is requested; made by `open_arrays`."""
 
     def __init__(self, archive: ZipFile, path: Path) -> None:
         self._archive = archive

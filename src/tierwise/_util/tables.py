@@ -138,7 +138,7 @@ class Table:
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
     def to_text(self, width: int | None = None) -> str:
-        """Return the table for a terminal: no row is wider than it, and what is left out is said.
+        """Return the table for a terminal, no wider than it; a note lists columns left out.
 
         Parameters
         ----------

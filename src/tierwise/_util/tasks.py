@@ -1,4 +1,4 @@
-"""Long work: side by side through joblib, with a bar for people and a hook for programs.
+"""Long work in parallel through joblib, with a progress bar or a hook.
 
 This is the one place that knows joblib, and through it other engines.
 """
@@ -34,14 +34,14 @@ Engine: TypeAlias = Literal["processes", "threads", "dask"]
 def track(
     steps: Iterable[_Step], description: str, total: int, progress: Progress = "auto"
 ) -> Iterator[_Step]:
-    """Pass steps on, and tell after each how many are done.
+    """Yield steps, and report after each how many are done.
 
     Parameters
     ----------
     steps
         What to go through.
     description
-        What is being done, for people.
+        The description of the work.
     total
         How many steps there are.
     progress
@@ -50,7 +50,7 @@ def track(
 
     Examples
     --------
-    >>> for letter in track("ab", "reading", 2, lambda *told: print(told)):
+    >>> for letter in track("ab", "reading", 2, lambda *news: print(news)):
     ...     pass
     ('reading', 1, 2)
     ('reading', 2, 2)
@@ -111,10 +111,10 @@ def run_tasks(
     description
         What is being done, for the progress bar.
     workers
-        Number of processes; -1 is one per core. None is one, unless the call stands in a `parallel`
-        block that says otherwise.
+        Number of processes; -1 means one per core. None means one, unless the call is inside a
+        `parallel` block.
     progress
-        As for `tierwise._util.tasks.track`.
+        As in `tierwise._util.tasks.track`.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def stream_tasks(
     Parameters
     ----------
     function, tasks, workers
-        As for `run_tasks`.
+        As in `run_tasks`.
     prefer
         "threads" for work that mostly runs outside Python; a `parallel` block may say otherwise.
 
@@ -206,25 +206,26 @@ def _end_with(process: int) -> None:
 def parallel(
     engine: Engine, *, workers: int | None = None, address: str | None = None
 ) -> Iterator[None]:
-    """Let everything inside the block that can run side by side do so.
+    """Run everything inside the block in parallel where possible.
 
-    Searches, chains, bootstraps, mixtures and counting then use the workers of the block, unless
-    a call has its own ``workers``. Answers do not depend on it.
+    Searches, chains, bootstraps, mixtures and counting then use the workers of the block, unless a
+    call has its own ``workers``. Results do not depend on it.
 
     Parameters
     ----------
     engine
         "processes" or "threads" of this machine, or "dask" for the workers of a Dask cluster.
     workers
-        How many processes or threads; one per core if None. A Dask cluster has its own number.
+        The number of processes or threads; None means one per core. A Dask cluster has its own
+        number.
     address
-        Where the scheduler of a Dask cluster listens, as in ``tcp://10.0.0.1:8786``. Without one,
-        the cluster that the program is connected to already is used.
+        The address of the scheduler of a Dask cluster, such as ``tcp://10.0.0.1:8786``. By default,
+        the cluster that the program is already connected to.
 
     Notes
     -----
-    Dask does again what a worker that died was doing. What it reads must lie where all workers find
-    it, under the same name.
+    Dask repeats the work of a worker that died. Files must be available to all workers under the
+    same name.
 
     Examples
     --------
@@ -253,7 +254,7 @@ def _check_engine(engine: str, workers: int | None, address: str | None) -> None
         raise InputError("a Dask cluster has its own number of workers", [drop("workers")])
     if engine != "dask" and address is not None:
         raise InputError(
-            f'an address is where a Dask cluster is: use engine "dask", not {quoted(engine)}'
+            f'an address needs a Dask cluster: use engine "dask", not {quoted(engine)}'
         )
 
 
@@ -278,7 +279,7 @@ def _dask_client(address: str | None) -> Iterator[Any]:
             connected = default_client()
         except ValueError:
             raise InputError(
-                "there is no Dask cluster to use: give its address, or connect to it first with "
+                "there is no Dask cluster: give its address, or first connect to it with "
                 "dask.distributed.Client"
             ) from None
         yield connected

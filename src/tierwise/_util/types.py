@@ -61,7 +61,7 @@ class Estimate(float):
     value
         The number.
     standard_error
-        Standard deviation of the Monte Carlo error; 0 where the number is exact.
+        Standard deviation of the Monte Carlo error; 0 if the number is exact.
     method
         How it was found.
 

@@ -232,7 +232,7 @@ class KnownAnswers(ExactCompletions):
     Parameters
     ----------
     rows
-        The answers; None where only counts of them are known.
+        The answers; None if only counts of them are known.
     weights
         Weight of each answer; the number of rankings where only counts are known.
     sizes, distance
@@ -283,7 +283,7 @@ class KnownAnswers(ExactCompletions):
     def _each(self) -> KnownRows:
         if self._rows is None:
             raise InputError(
-                "counts do not distinguish one ranking from another: give the rankings themselves"
+                "counts do not distinguish single rankings: pass the rankings themselves"
             )
         return self._rows
 

@@ -76,7 +76,6 @@ class Capabilities:
         """Raise if answers may be mistaken."""
         if self.may_be_mistaken:
             raise InputError(
-                "these preferences may be mistaken, so they do not say which orderings are "
-                "possible",
+                "these preferences may be mistaken, so any ordering is possible",
                 ["fit them", use("when they are made", cycles="error")],
             )

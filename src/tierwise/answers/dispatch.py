@@ -82,7 +82,7 @@ def parts_of_places(
     Parameters
     ----------
     first
-        First place of each item's tied group in the distinct answers; -1 where it may be anywhere.
+        First place of each item's tied group in the distinct answers; -1 if it may be anywhere.
     weights
         Weight of each distinct answer.
     sizes, distance
@@ -148,7 +148,7 @@ def _parts_under_inversions(
 
 
 def answered_places(rankings: Rankings) -> Places:
-    """First place of each item's tied group in the distinct answers; -1 where it may be anywhere.
+    """First place of each item's tied group in the distinct answers; -1 if it may be anywhere.
 
     Items that are not listed and come below form a group of their own.
     """
@@ -240,15 +240,15 @@ def completions_of_assessors(
         orders = source.partial_orders()
         if (orders.weights % 1.0).any():
             raise InputError(
-                "completions are drawn for each assessor, and fractional weights leave open how "
-                "many there are: use whole weights"
+                "completions are drawn for each assessor, but fractional weights do not give "
+                "their number: use whole weights"
             )
         return DrawnCompletions(
             orders, sizes, source.distance, rng, proposal=proposal, each="assessor"
         )
     if proposal == "refill":
         raise InputError(
-            "answers pair by pair have no places to refill",
+            "pairwise answers have no places to refill",
             [use(sampler=grouped("Sampler", completions="reinsert"))],
         )
     return DrawnVotes(

@@ -92,7 +92,7 @@ class DrawnCompletions(Completions):
         super().__init__(sizes, distance, orders.weights, orders.log_numbers)
         if proposal == "refill" and orders.first is None:
             raise InputError(
-                "answers pair by pair have no places to refill", [use(proposal="reinsert")]
+                "pairwise answers have no places to refill", [use(proposal="reinsert")]
             )
         self._orders = orders
         self._rng = rng
@@ -109,7 +109,7 @@ class DrawnCompletions(Completions):
     def put_back(self, places: Places, mistake_probability: float) -> None:
         """Take completions of these answers, and a mistake probability, that were drawn before."""
         if places.shape != self.places.shape or places.dtype != self.places.dtype:
-            raise InputError("these are completions of other answers: start the chain again")
+            raise InputError("these completions belong to other answers: start the chain again")
         self.places = places.copy()
         self.mistake_probability = mistake_probability
 

@@ -234,8 +234,8 @@ def too_many_counts(partition: PartitionFunction) -> TooLargeError | None:
     if partition.concentration != "place" or n_counts <= _MOST_NUMBERS:
         return None
     return TooLargeError(
-        f"a theta per place needs {n_counts:.2g} counts for sizes {partition.sizes}",
-        ["give fewer tiers or items", use(concentration="tier")],
+        f"one theta per place needs {n_counts:.2g} counts for sizes {partition.sizes}",
+        ["use fewer tiers or items", use(concentration="tier")],
     )
 
 
@@ -251,15 +251,15 @@ def obstacle_of_rankings(data: Rankings, partition: PartitionFunction) -> InputE
         known = bool(((group_sizes == 1) | (first + group_sizes == first.shape[1])).all())
     else:
         known = True
-    return None if known else obstacle_of_answers("some answers leave too much open", partition)
+    return None if known else obstacle_of_answers("some answers are too incomplete", partition)
 
 
 def obstacle_of_answers(problem: str, partition: PartitionFunction) -> InputError:
     """Return what is wrong with answers, and what a theta for each part needs to know."""
     return InputError(
-        f"{problem}, but a theta per {partition.concentration} needs answers that "
+        f"{problem}, but one theta per {partition.concentration} needs answers that "
         f"{_what_is_needed(partition)}",
-        ("give complete rankings or other sizes", use(concentration="single")),
+        ("use complete rankings or other sizes", use(concentration="single")),
     )
 
 
@@ -270,8 +270,8 @@ def _what_is_needed(partition: PartitionFunction) -> str:
             f"(sizes {partition.sizes}, {partition.distance.name})"
         )
     if isinstance(partition, StrictPlaceParts):
-        return "are complete, or list the best items with all others below and no ties"
-    return "say of every pair of items which is above or that they are tied"
+        return "are complete, or top lists without ties whose other items rank below"
+    return "order every pair of items or tie them"
 
 
 def log_probabilities(

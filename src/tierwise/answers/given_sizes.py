@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 # At this theta, per unit of distance, a completion that is not the closest weighs nothing.
 LARGEST_THETA_OF_UNIT = 46.0
-# A maximum beyond this one cannot be told from an infinite theta: it would take a single deviation
+# A maximum beyond this is as good as an infinite theta: it would take a single deviation
 # among tens of billions of rankings.
 LARGEST_FINITE_THETA_OF_UNIT = 25.0
 # From here on the slope may be lost in rounding: the log-likelihood is compared with that at

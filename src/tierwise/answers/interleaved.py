@@ -54,7 +54,7 @@ class InterleavedInversions(BlockwiseAnswers):
     Parameters
     ----------
     first, weights, sizes, distance
-        As for `BlockwiseAnswers`.
+        As in `BlockwiseAnswers`.
     """
 
     seconds_of_a_number = 6e-9
@@ -123,7 +123,7 @@ class SharedInterleavings(BlockwiseAnswers):
     Parameters
     ----------
     first, weights, sizes, distance
-        As for `BlockwiseAnswers`.
+        As in `BlockwiseAnswers`.
     """
 
     seconds_of_a_number = 1e-8

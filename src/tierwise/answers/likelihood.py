@@ -153,7 +153,7 @@ class _RankingSource(_CompletedSource):
 
     @cached_property
     def first(self) -> Places:
-        """First place of each item's tied group; -1 where it may be anywhere."""
+        """First place of each item's tied group; -1 if it may be anywhere."""
         return self.data.patterns if self._complete else answered_places(self.data)
 
     @cached_property
@@ -287,7 +287,7 @@ class _CountSource(_CompletedSource):
         return True
 
     def partial_orders(self) -> PartialOrders:
-        raise InputError("counts leave nothing to complete: give the rankings themselves")
+        raise InputError("counts leave nothing to complete: pass the rankings themselves")
 
     def _parts(
         self,
@@ -446,8 +446,8 @@ class _BattleSource(AnswerSource):
 
     def partial_orders(self) -> PartialOrders:
         raise InputError(
-            "battles are counted, and leave open too much to complete them: give the answers of "
-            "each judge as Preferences"
+            "battles are only counts and cannot be completed: pass the answers of each judge "
+            "as Preferences"
         )
 
     def at(
@@ -464,7 +464,7 @@ class _BattleSource(AnswerSource):
 
 
 def distance_for(data: KnownData, distance: str | Distance | None) -> Distance:
-    """Return the distance that is asked for, or the one to take where none is.
+    """Return the distance that is requested, or the one to take where none is.
 
     Parameters
     ----------
@@ -491,7 +491,7 @@ def distance_for(data: KnownData, distance: str | Distance | None) -> Distance:
     if wanted.name != only:
         raise InputError(
             f"battles are fitted with the distance {only}, not {wanted.name}",
-            [drop("distance"), "give the answers of each judge as pairs"],
+            [drop("distance"), "pass the answers of each judge as Preferences"],
         )
     return wanted
 
@@ -523,8 +523,7 @@ def source_of(data: KnownData, distance: str | Distance | None) -> AnswerSource:
     if isinstance(data, Battles):
         if "mallows" not in data.families:
             raise InputError(
-                "draws as an outcome of their own and the first place are estimated with worths "
-                "alone",
+                "only models with worths estimate draws as a separate outcome and the first place",
                 [use(family="luce"), use("for the battles", drawn="half", position="ignore")],
             )
         return _BattleSource(data, measure)

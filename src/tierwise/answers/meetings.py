@@ -51,7 +51,7 @@ class Meetings:
         ``won[a, b]``: how often ``a`` won against ``b``; ``a`` being shown first, where that plays
         a part.
     lost
-        ``lost[a, b]``: how often ``a`` was shown first and lost against ``b``; None where it plays
+        ``lost[a, b]``: how often ``a`` was shown first and lost against ``b``; None if it plays
         no part who was shown first.
     drawn
         ``drawn[a, b]``: how often they drew, ``a`` being shown first where that plays a part; None

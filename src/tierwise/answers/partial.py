@@ -167,7 +167,7 @@ class PartialOrders:
         Log number of complete orderings that agree with each.
     first
         For answers that are rankings, the first place of the tied group of each item, counted among
-        the items listed; -1 where the item may be anywhere. None for pairwise preferences.
+        the items listed; -1 if the item may be anywhere. None for pairwise preferences.
     """
 
     relations: npt.NDArray[np.bool_]

@@ -109,7 +109,7 @@ class AnswerSource(ABC):
         return None
 
     def _lacking(self, what: str) -> InputError:
-        return InputError(f"{self.capabilities.answers} do not say {what}")
+        return InputError(f"{self.capabilities.answers} do not show {what}")
 
     @property
     def _all_pairs_cost_alike(self) -> bool:
@@ -123,7 +123,7 @@ class AnswerSource(ABC):
 
     @property
     def joint_counts(self) -> Counts | None:
-        """How often items are in each two places, where answers are complete and `counted`."""
+        """How often items are in each pair of places, where answers are complete and `counted`."""
         return None
 
     @abstractmethod
@@ -174,7 +174,7 @@ class AnswerSource(ABC):
         Parameters
         ----------
         sizes, concentration
-            As for `tierwise.partition_function`.
+            As in `tierwise.partition_function`.
         """
         obstacle = obstacle_of_model(sizes, self.distance, concentration)
         if obstacle is not None:
@@ -199,7 +199,7 @@ class AnswerSource(ABC):
         return self._by_part(partition)
 
     def _by_part(self, partition: PartitionFunction) -> GeneralisedAnswers:
-        raise self._lacking(f"what a theta per {partition.concentration} needs")
+        raise self._lacking(f"what one theta per {partition.concentration} needs")
 
     def log_probabilities(
         self,
@@ -226,9 +226,9 @@ class AnswerSource(ABC):
         )
 
     def counted(self) -> AnswerSource:
-        """Return the same answers, counted once for all sizes where that is possible."""
+        """Return the same answers, counted once for all sizes if that is possible."""
         return self
 
     def reweighted(self, weights: Floats) -> AnswerSource:  # noqa: ARG002
         """Return the same distinct answers with other weights."""
-        raise InputError("only rankings can be given other weights: give rankings")
+        raise InputError("only rankings can get other weights: pass rankings")

@@ -292,12 +292,12 @@ class StrictWeakOrders:
 def strict_weak_orders(
     first: Places, weights: Floats, pair_counts: Floats, distance: Distance
 ) -> StrictWeakOrders | None:
-    """Sum over the ties of all answers at once; None where that has no closed form.
+    """Sum over the ties of all answers at once; None if that has no closed form.
 
     Parameters
     ----------
     first
-        First place of each item's tied group in the distinct answers; -1 where it may be anywhere.
+        First place of each item's tied group in the distinct answers; -1 if it may be anywhere.
     weights
         Weight of each distinct answer.
     pair_counts

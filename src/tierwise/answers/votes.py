@@ -85,7 +85,7 @@ def votes_of(preferences: Preferences) -> Votes:
     """Collect the answers of assessors who said the same."""
     if preferences.times is None:
         raise InputError(
-            "these preferences are taken to be right", [use("when they are made", cycles="keep")]
+            "these preferences do not allow mistakes", [use("when they are made", cycles="keep")]
         )
     n_items = len(preferences.items)
     distinct, which = collapse(preferences.times.reshape(len(preferences), -1))

@@ -1,4 +1,4 @@
-"""Checks whether a fitted model predicts the rankings it was fitted to, and if not, what."""
+"""Check whether a fitted model predicts the data it was fitted to."""
 
 from __future__ import annotations
 
@@ -35,37 +35,36 @@ def check_fit(
     draws: int = 20_000,
     rng: RandomSource = None,
 ) -> FitCheck:
-    """Compare rankings with what a fitted model expects, and say in what they differ.
+    """Compare data with what a fitted model expects, and say how they differ.
 
-    Five things are looked at: proportions of pairs, how often items have each rank, how often the
-    lines between tiers are crossed (more at one end of the ranking than at the other: theta
-    varies), how various the distances of answers from the tiers are, and whether answers vary in
-    one direction more than they should (both: a mixture of groups is suspected). What the answers
-    leave open because they are incomplete is left out.
+    There are five checks: proportions of pairs; how often items have each rank; how often items
+    cross the lines between tiers (if more at one end of the ranking, theta varies); how much the
+    distances of answers from the tiers vary; and whether answers vary more than expected in one
+    direction (the last two point to a mixture of groups). Checks that need more than incomplete
+    answers give are left out.
 
-    Where tiers have worths, the log probability of answers takes the place of distances, and lines
-    between tiers are not looked at: each tier has a worth of its own.
+    If tiers have worths, log probabilities of answers replace distances, and lines between tiers
+    are not checked, because each tier has its own worth.
 
-    Pairwise answers are compared with what the model answers to the same questions, asked of as
-    many people as often, with as many mistakes if answers may be mistaken. They say nothing about
-    ranks.
+    Pairwise answers are compared with simulated answers of the model to the same questions, by as
+    many people, with as many mistakes if answers may be mistaken. They say nothing about ranks.
 
-    Of battles it is looked at whether pairs, items within a tier, and tiers win as often as the
-    model says: by the rank gap, or by worths.
+    For battles the checks are whether pairs, items within a tier, and tiers win as often as the
+    model predicts from the rank gap or the worths.
 
     Parameters
     ----------
     data
         The rankings, pairwise answers or battles that were fitted.
     fit
-        The fit. Its model says what to expect, unless there is a posterior.
+        The fit. Its model gives the expectations, unless there is a posterior.
     posterior
-        A posterior of the same items: then what to expect is averaged over its draws, as in a
-        posterior predictive check; lines and distances, or log probabilities, are still those of
-        the tiers of the fit.
+        A posterior of the same items. Expectations are then averaged over its draws, as in a
+        posterior predictive check; lines, distances and log probabilities still refer to the tiers
+        of the fit.
     draws
-        Rankings to draw from the model. Up to eight items none are needed: all orderings are
-        looked at.
+        Number of rankings to draw from the model. Up to eight items, all orderings are enumerated
+        instead.
     rng
         Seed or generator.
 
@@ -122,7 +121,7 @@ def _compare(
     labels = fit.tiers.label_array(data.items)
     if isinstance(data, Battles):
         if posterior is not None:
-            raise InputError("battles are compared with what the fit expects", [drop("posterior")])
+            raise InputError("battles are checked against the fit only", [drop("posterior")])
         found = check_battles(data, fit, labels)
         return found, _Expected(found.ranks_observed, exact=True)
     model = fit.model()
@@ -148,14 +147,14 @@ def _compare(
 def _check_results(fit: object, posterior: object) -> None:
     """Refuse what is not a fit or not a posterior, and families that differ."""
     if not isinstance(fit, Fit):
-        raise InputError(f"fit must be a Fit, as tw.fit returns it; got {quoted(fit)}")
+        raise InputError(f"fit must be a Fit, as returned by tw.fit; got {quoted(fit)}")
     if posterior is not None and not isinstance(posterior, Posterior):
         raise InputError(
-            f"posterior must be a Posterior, as tw.sample_posterior returns it; got "
+            f"posterior must be a Posterior, as returned by tw.sample_posterior; got "
             f"{quoted(posterior)}"
         )
     if posterior is not None and posterior.family != fit.family:
         raise InputError(
-            f'the posterior is of the family "{posterior.family}", and the fit of "{fit.family}": '
-            "give both the same family"
+            f'the posterior has the family "{posterior.family}", but the fit "{fit.family}": '
+            "use the same family for both"
         )

@@ -38,7 +38,7 @@ class Orderings:
     weights
         Probabilities; all the same in a sample.
     n_draws
-        Size of the sample; infinite where all orderings are there.
+        Size of the sample; infinite if all orderings are there.
     """
 
     places: NDArray[np.int64]
@@ -72,7 +72,7 @@ def orderings_of(
     draws
         How many to draw where they are many.
     rng
-        Where randomness comes from.
+        Random generator.
     """
     from tierwise.data.rankings import Rankings
 
@@ -101,7 +101,7 @@ def orderings_of_posterior(
     draws
         How many orderings to draw, at least.
     rng
-        Where randomness comes from.
+        Random generator.
     """
     from tierwise.data.rankings import Rankings
     from tierwise.model.clustered_mallows import ClusteredMallows
@@ -155,7 +155,7 @@ def expected_ranks(
 def shares_of_places(
     places: NDArray[Any], weights: NDArray[Any], n_filled: int
 ) -> NDArray[np.float64]:
-    """Return how often each item (row) has each place (column); NaN but for the first of them."""
+    """Return how often each item (row) has each place (column); NaN except in the first ones."""
     shares = np.full((places.shape[1],) * 2, nan)
     for place in range(n_filled):
         shares[:, place] = weights @ (places == place)
@@ -199,7 +199,7 @@ def expected_wins(
     listing
         The share of answers that fill each place.
     labels
-        The tier of each item, counted from 0; None where the orderings come from several tiers.
+        The tier of each item, counted from 0; None if the orderings come from several tiers.
     """
     places, weights = orderings.places, orderings.weights
     if (listing == 1.0).all():

@@ -70,7 +70,7 @@ class Distances:
         """Return the tiers of the items of each distinct answer, place by place.
 
         Items that are not listed stand behind, in any order: that is all the same if they lie in
-        one block. None where the answers leave open which items lie in which block.
+        one block. None if the answers leave open which items lie in which block.
         """
         if not blocks_are_known(rankings, self.model.tiers.sizes):
             return None
@@ -78,7 +78,7 @@ class Distances:
         return self.labels[np.argsort(last, axis=1, kind="stable")]
 
     def of_answers(self, rankings: Rankings) -> Floats | None:
-        """Return the distance of each distinct answer; None where the answers leave it open."""
+        """Return the distance of each distinct answer; None if the answers leave it open."""
         given = self.sequences_of(rankings)
         return None if given is None else self._between(given)
 
@@ -119,7 +119,7 @@ class LogProbabilities:
         return worths, np.cumsum(worths[:, ::-1], axis=1)[:, ::-1]
 
     def of_answers(self, rankings: Rankings) -> Floats | None:
-        """Return the log probability of each distinct answer; None where they are incomplete."""
+        """Return the log probability of each distinct answer; None if they are incomplete."""
         return self._of_places(rankings.patterns) if rankings.is_complete else None
 
     def _of_places(self, places: NDArray[Any]) -> Floats:

@@ -74,7 +74,7 @@ def check_pairs(
     alike
         The labels again if items of a tier are alike in the orderings; None if not.
     rng
-        Where randomness comes from.
+        Random generator.
     """
     asked = _comparisons_of(preferences, labels)
     respondent = _respondent(preferences, fit)
@@ -83,7 +83,7 @@ def check_pairs(
     drawn = _draw_summaries(asked, orderings, pairs.expected, respondent, rng)
     findings = [
         finding_of_pairs(pairs.scores),
-        Finding("ranks", 1.0, 0.0, "comparisons of pairs say nothing about ranks."),
+        Finding("ranks", 1.0, 0.0, "pairwise comparisons say nothing about ranks."),
     ]
     lines: tuple[Line, ...] = ()
     spread = nan
@@ -109,7 +109,7 @@ class Respondent:
     mistakes
         Probability that an answer goes against the person's own ordering.
     keeps_an_ordering
-        Whether all answers of a person come from one ordering; else each is a race of its own.
+        Whether all answers of a person come from one ordering; otherwise each is a separate race.
     """
 
     mistakes: float
@@ -123,9 +123,7 @@ def _respondent(preferences: Preferences, fit: Fit) -> Respondent:
         # Where people contradict themselves, their comparisons are taken as independent.
         return Respondent(0.0, keeps_an_ordering=not may_be_mistaken)
     if (fit.mistake_probability is not None) != may_be_mistaken:
-        raise InputError(
-            "the fit and the answers differ in whether answers may be mistaken: fit these answers"
-        )
+        raise InputError("only one of fit and answers allows mistakes: fit these answers")
     return Respondent(fit.mistake_probability or 0.0, keeps_an_ordering=True)
 
 
@@ -189,7 +187,7 @@ def _compare_answers(
     orderings
         Orderings from the model.
     labels
-        The tier of each item, counted from 0; None where the orderings come from several tiers.
+        The tier of each item, counted from 0; None if the orderings come from several tiers.
     respondent
         How people answer.
     """
@@ -296,7 +294,7 @@ def _draw_summaries(
     respondent
         How people answer.
     rng
-        Where randomness comes from.
+        Random generator.
     """
     n_assessors = int(asked.assessors.max()) + 1
     summaries = []
@@ -487,7 +485,7 @@ def _draws_between_tiers(
     chance = model.battle_probabilities().drawn
 
     def both_ways(table: NDArray[np.float64]) -> NDArray[np.float64]:
-        # Each two tiers once, a tier with itself among them.
+        # Each pair of tiers once, including a tier with itself.
         return np.asarray((table + table.T - np.diag(np.diag(table)))[np.triu_indices(len(table))])
 
     surplus = both_ways(meetings.drawn - meetings.met * chance)
@@ -498,8 +496,8 @@ def _draws_between_tiers(
             "draws",
             float((surplus[tested] ** 2 / spread[tested]).sum()),
             max(int(tested.sum()) - 1, 0),  # the factor of draws was fitted
-            fits="tiers draw with each other as often as their worths say.",
-            differs="how often tiers draw with each other does not follow from their worths.",
+            fits="tiers draw with each other as often as their worths predict.",
+            differs="tiers do not draw with each other as often as their worths predict.",
         ),
     )
 
@@ -561,8 +559,8 @@ def _between_tiers(
             "tiers",
             value,
             int(tested.sum()) - _number_fitted(upper[0][tested], upper[1][tested]),
-            fits="tiers win against each other as often as their worths say.",
-            differs="how often tiers win against each other does not follow from their worths.",
+            fits="tiers win against each other as often as their worths predict.",
+            differs="tiers do not win against each other as often as their worths predict.",
         )
     freedom = max(int(tested.sum()) - 1, 0)  # theta was fitted
     lines = []
@@ -578,8 +576,8 @@ def _between_tiers(
         "lines",
         value,
         freedom,
-        fits="tiers win against each other as often as the rank gap says.",
-        differs="how often tiers win against each other does not follow from the rank gap alone.",
+        fits="tiers win against each other as often as the rank gap predicts.",
+        differs="tiers do not win against each other as often as the rank gap predicts.",
     )
 
 

@@ -85,7 +85,7 @@ def check_rankings(
     tier_names
         What tiers are called.
     rng
-        Where randomness comes from.
+        Random generator.
     """
     fitted = measure.fitted
     n_effective = float(rankings.n_rankings)
@@ -144,7 +144,7 @@ def _compare_pairs(
     fitted
         What the model was fitted to, by ordering; one column for each parameter.
     labels
-        The tier of each item, counted from 0; None where the orderings come from several tiers.
+        The tier of each item, counted from 0; None if the orderings come from several tiers.
     n_effective
         The number of rankings.
     """

@@ -1,4 +1,4 @@
-"""FitCheck: what the data are, what the model expects them to be, and how surprising that is.
+"""FitCheck: the data compared with what the model expects.
 
 Many differences of one kind are judged by the largest of them (Bonferroni), several numbers at once
 by chi-square, and all are turned into standard normal scores, chi-square values as by Wilson and
@@ -60,7 +60,7 @@ def finding_of_pairs(scores: NDArray[np.float64]) -> Finding:
 
 
 def largest_of_many(name: str, scores: NDArray[np.float64], noun: str) -> Finding:
-    """Judge the largest of many differences as one of so many (Bonferroni)."""
+    """Judge the largest of many differences with Bonferroni's correction."""
     if not len(scores):
         return Finding(name, 1.0, 0.0, f"the answers say nothing about {noun}.")
     p_values = 2.0 * len(scores) * np.array([tail(float(score)) for score in scores])
@@ -139,11 +139,10 @@ def tail(score: float) -> float:
 
 
 def verdict_in_words(check: FitCheck) -> str:
-    """Say in a few sentences whether the model fits, and if not, in what."""
+    """Return a few sentences on whether the model fits, and if not, how it differs."""
     if check.verdict == "fits":
         opening = (
-            "The model fits: nothing that was looked at differs from what it expects by more than "
-            "chance allows."
+            "The model fits: no check differs from its expectation by more than chance allows."
         )
     else:
         explain = {
@@ -161,14 +160,14 @@ def _about_lines(check: FitCheck) -> str:
     names = names_of_tiers(check.fit)
     if check.pairwise:
         return (
-            "Agreement differs along the ranking: answers go against the tiers less often than "
-            f"expected across the line between {sides(low, names)}, more often across that "
-            f"between {sides(high, names)}.{_remedy(check)}"
+            "Agreement differs along the ranking: answers contradict the tiers less often than "
+            f"expected between {sides(low, names)}, and more often between "
+            f"{sides(high, names)}.{_remedy(check)}"
         )
     return (
         f"Agreement differs along the ranking: items cross the line between {sides(low, names)} "
-        f"less often than expected{_theta(low)}, that between {sides(high, names)} more "
-        f"often{_theta(high)}.{_remedy(check)}"
+        f"less often than expected{_theta(low)}, and the line between "
+        f"{sides(high, names)} more often{_theta(high)}.{_remedy(check)}"
     )
 
 
@@ -191,7 +190,7 @@ def sides(line: Line, names: Sequence[str]) -> str:
 def _remedy(check: FitCheck) -> str:
     """Name the option that lets theta vary, unless it is used already."""
     if check.fit.concentration != "single":
-        return f" A theta per {check.fit.concentration} does not explain all of it."
+        return f" One theta per {check.fit.concentration} does not explain all of it."
     average = " One theta for the whole ranking is an average"
     if check.pairwise:
         return f"{average}."
@@ -206,8 +205,8 @@ def _about_groups(check: FitCheck) -> str:
     telling = [finding for finding in check.findings if finding.name in ("spread", "direction")]
     worst = max(telling, key=lambda finding: finding.score)
     return (
-        f"A mixture of groups is suspected: {worst.statement} Tiers for several groups may "
-        f"describe the {_noun(check)} better than tiers for all."
+        f"A mixture of groups is suspected: {worst.statement} Separate tiers for several groups "
+        f"may describe the {_noun(check)} better."
     )
 
 
@@ -218,31 +217,31 @@ def _about_pairs(check: FitCheck) -> str:
     )
     worst = check.differing_pairs(1)
     if worst and check.fit.tiers.tied(worst[0].above, worst[0].below):
-        return f"{opening} Opinion within a tier is not even: finer tiers may fit better."
+        return f"{opening} Opinion within a tier is not evenly split: finer tiers may fit better."
     return f"{opening} Other sizes may fit better."
 
 
 def spread_of_distances(ratio: float, *, surprising: bool) -> str:
-    """Say how various the distances of answers from the tiers are."""
-    return _spread_statement("how far answers are from the tiers", ratio, surprising=surprising)
+    """Say how much the distances of answers from the tiers vary."""
+    return _spread_statement("distances of answers from the tiers", ratio, surprising=surprising)
 
 
 def spread_of_log_probabilities(ratio: float, *, surprising: bool) -> str:
-    """Say how various the log probabilities of answers are."""
-    return _spread_statement("the log probability of answers", ratio, surprising=surprising)
+    """Say how much the log probabilities of answers vary."""
+    return _spread_statement("log probabilities of answers", ratio, surprising=surprising)
 
 
 def spread_of_answers(ratio: float, *, surprising: bool) -> str:
-    """Say how various people are in how many of their answers are in tier order."""
-    what = "how many of a person's answers are in tier order"
+    """Say how much the number of a person's answers in tier order varies."""
+    what = "the number of a person's answers in tier order"
     return _spread_statement(what, ratio, surprising=surprising)
 
 
 def _spread_statement(what: str, ratio: float, *, surprising: bool) -> str:
     if np.isnan(ratio):
         return f"{what} should not vary at all."
-    meaning = ": some people keep to the tiers more than others." if surprising else "."
-    return f"{what} varies (in variance) {ratio:.2f} times as much as expected{meaning}"
+    meaning = ": some people agree with the tiers more than others." if surprising else "."
+    return f"the variance of {what} is {ratio:.2f} times the expected one{meaning}"
 
 
 def direction_statement(items: tuple[Item, ...], direction: NDArray[np.float64]) -> str:
@@ -250,8 +249,8 @@ def direction_statement(items: tuple[Item, ...], direction: NDArray[np.float64])
     order = np.argsort(direction, kind="stable")
     high, low = items[int(order[0])], items[int(order[-1])]
     return (
-        f"people who rank {high} high tend to rank {low} low and the other way round, more than "
-        "in one group."
+        f"people who rank {high} high tend to rank {low} low, and vice versa, more than in a "
+        "single group."
     )
 
 
@@ -288,12 +287,12 @@ class Finding(Result):
     ----------
     name
         "pairs": proportions of pairs. "ranks": how often an item has a rank. "lines": how often
-        the lines between tiers are crossed. "spread": how far answers are from the tiers, or how
-        probable they are, more various than expected. "direction": answers vary along one direction
-        more than expected. Of battles, "items": items of a tier against each other; "lines" or,
-        with worths, "tiers": tiers against each other.
+        the lines between tiers are crossed. "spread": distances from the tiers, or log
+        probabilities, vary more than expected. "direction": answers vary more than expected along
+        one direction. For battles, "items": items of a tier against each other; "lines" (with
+        worths, "tiers"): tiers against each other.
     p_value
-        How probable so large a difference would be if the model were true.
+        The probability of a difference this large if the model were true.
     score
         The same as a standard normal score; larger is more surprising.
     statement
@@ -329,8 +328,8 @@ class Line(Result):
     score
         The difference in standard errors.
     theta
-        The theta that would make observed and expected the same; NaN where it is too costly, and
-        for pairwise answers.
+        The theta that would make observed and expected equal; NaN if too costly, and for pairwise
+        answers.
     """
 
     above: int
@@ -371,34 +370,34 @@ class PairDifference(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FitCheck(Result):
-    """Rankings beside what a fitted model expects; `check_fit` makes it.
+    """Data compared with what a fitted model expects; `check_fit` makes it.
 
     Attributes
     ----------
     fit : Fit
         The fit that was checked.
     items : tuple
-        The items that rows and columns stand for.
+        The items of rows and columns.
     verdict : str
         "fits"; "theta varies" (along the ranking); "mixture suspected"; or "differs" (otherwise).
     pairs_observed, pairs_expected : numpy.ndarray
-        ``[a, b]``: share of rankings with item a above item b, among those that tell; NaN where
-        none does. Of pairwise answers, those that were given; what follows from them is left out.
+        ``[a, b]``: share of rankings with item a above item b, among those that order the two; NaN
+        if none does. For pairwise answers, only direct answers count.
     pair_scores : numpy.ndarray
-        Their differences in standard errors, or normal scores where answers are few.
+        Their differences in standard errors, or as normal scores if answers are few.
     ranks_observed, ranks_expected : numpy.ndarray
-        ``[a, r]``: share of rankings with item a in place r, counted from 0; NaN in places that not
-        every answer fills.
+        ``[a, r]``: share of rankings with item a in place r, counted from 0; NaN for places that
+        not every answer fills.
     lines : tuple of Line
-        The lines between tiers; empty where the answers do not tell which items cross them.
+        The lines between tiers; empty if the answers do not show which items cross them.
     distance_spread : float
-        Variance of the distances from the tiers, observed over expected; NaN where unknown. With
-        worths, that of the log probabilities of answers. Of pairwise answers, that of how many
-        answers of a person are in tier order.
+        Variance of the distances from the tiers, observed divided by expected; NaN if unknown. With
+        worths, of the log probabilities of answers; for pairwise answers, of the number of a
+        person's answers in tier order.
     direction : numpy.ndarray
-        For each item, its share in the direction in which answers vary more than expected.
+        The weight of each item in the direction in which answers vary more than expected.
     findings : tuple of Finding
-        What was tested, and what was found.
+        The checks and their results.
     exact : bool
         Whether the expected pairwise proportions are exact; otherwise they have an error of at
         most ``monte_carlo_error``.
@@ -467,15 +466,15 @@ class FitCheck(Result):
         return found
 
     def to_frame(self, *, backend: Backend = "pandas") -> Any:
-        """Return a data frame with one row per pair of items: how often the first is above.
+        """Return a data frame with one row per pair of items.
 
-        Rows are in the order of ``items``, with shares that were observed and that are expected,
-        and their difference in standard errors.
+        It has the observed and expected share of answers with the first item above the second, and
+        their difference in standard errors.
 
         Parameters
         ----------
         backend
-            The library whose data frame is wanted: "pandas", "polars" or "pyarrow".
+            The library of the data frame: "pandas", "polars" or "pyarrow".
 
         """
         first, second = np.triu_indices(len(self.items), k=1)
@@ -502,12 +501,12 @@ class FitCheck(Result):
         )
 
     def summary(self, width: int = 88) -> str:
-        """Return the verdict and what it rests on, for people.
+        """Return the verdict and the checks as text.
 
         Parameters
         ----------
         width
-            How many columns there are to write in.
+            The width of the text, in characters.
         """
         lines = [self.verdict_in_words(), ""]
         lines += [
@@ -531,7 +530,7 @@ class FitCheck(Result):
         return [sides(line, names).removeprefix("tiers ") for line in self.lines]
 
     def caution(self) -> str:
-        """Say, for the top of a page, that the model does not describe the data; empty if it does.
+        """Return a caution for the top of a page if the model does not fit; empty if it does.
 
         Examples
         --------
@@ -543,11 +542,12 @@ class FitCheck(Result):
         if self.verdict == "fits":
             return ""
         return (
-            f"Careful: the model does not describe all that the data say. {verdict_in_words(self)}"
+            "Careful: the model does not describe all features of the data. "
+            f"{verdict_in_words(self)}"
         )
 
     def verdict_in_words(self) -> str:
-        """Say in a few sentences whether the model fits, and if not, in what."""
+        """Return a few sentences on whether the model fits, and if not, how it differs."""
         return verdict_in_words(self)
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The command that compares methods over data sets: ``tierwise compare``."""
+"""``tierwise compare``: compare methods over data sets."""
 
 import sys
 from io import BytesIO
@@ -32,16 +32,14 @@ def compare_command(
         str,
         typer.Argument(
             metavar="FILE",
-            help="CSV, Excel, Parquet or JSON lines with scores: data sets by methods, the other "
-            "way round, or one row per data set and method; - is standard input.",
+            help="CSV, Excel, Parquet or JSON lines with scores: one row per data set, one row "
+            "per method, or one row per data set and method. Use - for standard input.",
             show_default=False,
         ),
     ],
     better: Annotated[
         Literal["higher", "lower"] | None,
-        options.option(
-            options.READING, "Which scores are better; higher ones are if nothing is said."
-        ),
+        options.option(options.READING, "Which scores are better; higher if not given."),
     ] = None,
     items_in: options.ItemsIn = "auto",
     items: Annotated[
@@ -66,17 +64,17 @@ def compare_command(
         float,
         options.option(
             _TESTS,
-            "Differences of scores up to this do not matter in comparisons pair by pair.",
+            "Ignore differences of scores up to this size in pairwise comparisons.",
         ),
     ] = 0.0,
     tolerance: Annotated[
         float,
         options.option(
-            _TESTS, "Scores no further than this from the best of a group tie on a data set."
+            _TESTS, "Scores within this distance of the best of a group are tied on a data set."
         ),
     ] = 0.0,
     alpha: Annotated[
-        float, options.option(_TESTS, "Level of the tests of Friedman and Nemenyi.")
+        float, options.option(_TESTS, "Significance level of the Friedman and Nemenyi tests.")
     ] = 0.05,
     family: options.Family = "auto",
     tiers: options.TiersToPublish = "best",
@@ -86,19 +84,19 @@ def compare_command(
     seed: options.Seed = None,
     *,
     figure: Annotated[
-        Path | None, options.figure_to_write(options.OUTPUT, "Draw methods along mean ranks.")
+        Path | None, options.figure_to_write(options.OUTPUT, "Draw methods along their mean ranks.")
     ] = None,
     strengths: Annotated[
         Path | None,
         options.figure_to_write(
-            options.OUTPUT, "Draw methods along strengths, if the model has them."
+            options.OUTPUT, "Draw methods along their strengths, if the model has them."
         ),
     ] = None,
     paragraph: Annotated[
         bool,
         typer.Option(
             "--paragraph",
-            help="Print a paragraph for a paper in place of the table.",
+            help="Print a paragraph for a paper instead of the table.",
             rich_help_panel=options.OUTPUT,
         ),
     ] = False,
@@ -106,7 +104,7 @@ def compare_command(
     out: options.Out = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Compare methods over data sets: tiers in place of overlapping groups, and what tests say."""
+    """Compare methods over data sets: tiers instead of overlapping groups, and tests."""
     from tierwise.comparing.compare import compare
 
     compared = compare(
@@ -149,10 +147,10 @@ def compare_command(
         printing.said_where(out, quiet=quiet)
     else:
 
-        def told(width: int) -> "list[RenderableType]":
+        def as_text(width: int) -> "list[RenderableType]":
             return [compared.paragraph() if paragraph else compared.summary(width)]
 
-        printing.give(printing.given(compared, text=told), out, json=json, quiet=quiet)
+        printing.give(printing.given(compared, text=as_text), out, json=json, quiet=quiet)
     for path, along in ((figure, "ranks"), (strengths, "strengths")):
         if path is not None:
             from tierwise.plots.comparison import rank_diagram

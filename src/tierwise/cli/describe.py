@@ -31,7 +31,7 @@ def describe(
     out: options.Out = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Describe answers: how complete they are, mean ranks, who is ranked above whom."""
+    """Describe answers: how complete they are, mean ranks, how often each item beats another."""
     from tierwise._util.results import card_of
     from tierwise._util.tables import Table
     from tierwise.data.describe import Description
@@ -73,11 +73,11 @@ def _rankings_in_words(description: "Description", width: int) -> "list[Renderab
 def _understood(
     reading: "ReadingNotes | None", first_answers: "tuple[str, ...]" = ()
 ) -> "list[RenderableType]":
-    """Say how the file was understood, before anything else."""
+    """Say first how the file was read."""
     if reading is None:
         return []
     return [
-        printing.heading(f"How {reading.file or 'the file'} was understood"),
+        printing.heading(f"How {reading.file or 'the file'} was read"),
         *reading.sentences(Shell().says),
         *([f"{counted(reading.n_answers, 'row')} read as answers."] if reading.n_answers else []),
         *first_answers,
@@ -88,12 +88,12 @@ def _pairs_in_words(description: "PairsDescription", width: int) -> "list[Render
     """Describe pairwise answers as tables that fit the terminal."""
     items = description.items
     shown = description.best_first()[: _items_that_fit(items, width)]
-    following = " (what follows included)" if description.n_following else ""
+    following = " (including what follows from other answers)" if description.n_following else ""
     return [
         *_understood(description.reading),
         printing.heading(description.heading()),
         *description.sentences(),
-        printing.heading("How often an item is preferred, when it is compared"),
+        printing.heading("How often an item is preferred in its comparisons"),
         _shares_won(description),
         printing.heading(f"How often the row is preferred to the column, in percent{following}"),
         _matrix(items, shown, lambda *pair: _percent(description.pairwise[pair])),
@@ -139,14 +139,14 @@ def _closest_comparisons(description: "PairsDescription") -> "RichTable":
     names = _shown(description.items)
     for pair in description.closest_pairs():
         first, second = (description.items.index(item) for item in (pair.above, pair.below))
-        told = description.wins[first, second] + description.wins[second, first]
-        shares = (f"{pair.share:.3f}", f"{told:,.10g}")
+        compared = description.wins[first, second] + description.wins[second, first]
+        shares = (f"{pair.share:.3f}", f"{compared:,.10g}")
         table.add_row(names[pair.above], names[pair.below], *shares)
     return table
 
 
 def _say_what_is_left_out(description: "BaseDescription") -> None:
-    """Tell people if not all items fit."""
+    """Add a note if not all items fit."""
     from tierwise.data.describe import Description
 
     n_items = len(description.items)
@@ -155,8 +155,8 @@ def _say_what_is_left_out(description: "BaseDescription") -> None:
         by_rank = isinstance(description, Description)
         which = "with the best mean ranks" if by_rank else "that are preferred most often"
         printing.note(
-            f"The matrix shows the {n_shown} of {n_items} items {which}, which is what fits; a "
-            "wider terminal or --json shows all."
+            f"The matrix has room for {n_shown} of {n_items} items: those {which}. Use a wider "
+            "terminal or --json to see all."
         )
 
 
@@ -189,7 +189,7 @@ def _items_that_fit(items: "tuple[Item, ...]", width: int) -> int:
 def _matrix(
     items: "tuple[Item, ...]", shown: list[int], cell: "Callable[[int, int], str]"
 ) -> "RichTable":
-    """Show what there is to say of each item (row) and each other (column)."""
+    """Show a matrix with a row and a column for each item."""
     table = printing.new_table()
     table.add_column("", justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
@@ -219,6 +219,6 @@ def _percent(share: float) -> str:
 
 
 def _shown(items: "Iterable[Item]") -> "dict[Item, str]":
-    """Return the names of items as they fit a table; names that differ still do when cut."""
+    """Return names short enough for a table; different names stay different when cut."""
     known = list(items)
     return dict(zip(known, shortened_names(list(map(str, known)), _LONGEST_NAME), strict=True))

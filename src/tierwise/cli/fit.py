@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tierwise.searching.strategies import Strategy
 
 _FIT = "How to fit"
-_SEARCH = "What to search, and how"
+_SEARCH = "What to search and how"
 _DRAWING = "What to draw"
 # Enough to see that a model is far off.
 _CHECKING_DRAWS = 4000
@@ -47,7 +47,8 @@ def fit_command(
         str | None,
         options.option(
             _FIT,
-            "Tiers of your own: how good they are, and how far behind the best of their sizes.",
+            "Your own tiers: see how good they are, and how far behind the best with the same "
+            "sizes.",
             '"A > B ~ C"',
         ),
     ] = None,
@@ -57,26 +58,29 @@ def fit_command(
     margin: options.Margin = 0.5,
     method: Annotated[
         Literal["auto", "assignment", "subsets", "milp", "annealing"],
-        options.option(_FIT, "How to find the tiers."),
+        options.option(_FIT, "Algorithm that finds the tiers."),
     ] = "auto",
     likelihood: Annotated[
         Literal["exact", "pseudo"],
-        options.option(_FIT, "The likelihood, or its cheap approximation."),
+        options.option(_FIT, "What to maximise: the likelihood, or its fast approximation."),
     ] = "exact",
     concentration: options.Concentration = None,
     time_limit: Annotated[
         float,
-        options.option(_FIT, "Seconds that the integer program may take."),
+        options.option(_FIT, "Time limit of the integer program, in seconds."),
     ] = 60.0,
     bootstrap: Annotated[
         int,
-        options.option(_FIT, "Resample the rankings N times.", "N", min=0),
+        options.option(
+            _FIT, "Resample the rankings N times to see how certain the tiers are.", "N", min=0
+        ),
     ] = 0,
     cluster: Annotated[
         str | None,
         options.option(
             _FIT,
-            "Where people were asked, such as a school: then --bootstrap draws whole schools.",
+            "The column that says where people were asked, such as school; --bootstrap then "
+            "resamples whole schools.",
             "COLUMN",
         ),
     ] = None,
@@ -88,10 +92,10 @@ def fit_command(
     out: options.Out = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Find the best tiers, how concentrated opinion is around them, and how sure that is.
+    """Find the best tiers, how concentrated opinion is around them, and how certain that is.
 
-    Without --sizes and --tiers the best sizes are searched for first; tierwise search shows the
-    others.
+    Without --sizes and --tiers, tierwise searches for the best sizes first; tierwise search also
+    shows the others.
     """
     from tierwise.checking.check import check_fit
     from tierwise.errors import InputError, use
@@ -151,7 +155,7 @@ def fit_command(
         )
     elif cluster is not None:
         raise InputError(
-            "clusters say how to resample, but not how often",
+            "clusters say how to resample, but you did not say how often",
             [use("for 500 times", bootstrap=500)],
         )
     if not (quiet or json):
@@ -194,14 +198,14 @@ def search_command(
         Literal["posterior", "likelihood", "evidence", "agreement", "both"],
         options.option(
             _SEARCH,
-            "What is compared: the posterior probability of tiers, the paper's I, the "
-            "evidence, the paper's D (for narrowing only: alone it drifts to degenerate tiers), or "
+            "The criterion: the posterior probability of tiers, the paper's I, the evidence, "
+            "the paper's D (only for narrowing: alone it drifts to degenerate tiers), or "
             "D to narrow and I to decide.",
         ),
     ] = "posterior",
     method: Annotated[
         Literal["auto", "exhaustive", "greedy", "tabu", "genetic"],
-        options.option(_SEARCH, "How to go through the sizes."),
+        options.option(_SEARCH, "Algorithm that searches the sizes."),
     ] = "auto",
     moves: Annotated[
         Literal["split-merge-shift", "adjacent"],
@@ -211,7 +215,7 @@ def search_command(
         str,
         options.option(
             _SEARCH,
-            "Where searches other than the exhaustive begin.",
+            "Where a search starts, if it is not exhaustive.",
             "merging|merging-by-size|1,2,2",
         ),
     ] = "merging",
@@ -220,7 +224,7 @@ def search_command(
         typer.Option(
             "--tiers",
             metavar="N",
-            help="Consider this number of tiers only.",
+            help="Consider only this number of tiers.",
             show_default=False,
             rich_help_panel=_SEARCH,
         ),
@@ -235,11 +239,11 @@ def search_command(
     ] = None,
     sample_neighbours: Annotated[
         int | None,
-        options.option(_SEARCH, "Try so many neighbours per move, drawn at random.", "N"),
+        options.option(_SEARCH, "Try only N neighbours per move, drawn at random.", "N"),
     ] = None,
     rows: Annotated[
         int,
-        options.option(_SEARCH, "How much of the leaderboard to show.", "N", min=1),
+        options.option(_SEARCH, "Show the best N size vectors.", "N", min=1),
     ] = 10,
     seconds: options.Seconds = None,
     workers: options.Workers = None,
@@ -249,7 +253,7 @@ def search_command(
     out: options.Out = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Find out how many tiers there are, and how large: a leaderboard of sizes, best first."""
+    """Find how many tiers there are and how large they are: size vectors, best first."""
     from tierwise.checking.check import check_fit
     from tierwise.searching.search import search
 
@@ -280,7 +284,7 @@ def search_command(
 def _strategy(
     method: "SearchMethod", moves: "Moves", start: str, sample_neighbours: int | None
 ) -> "SearchMethod | Strategy":
-    """Bundle the options of a strategy; what is left to itself stays a name."""
+    """Bundle the options of a strategy; without options it stays a name."""
     from tierwise.searching.strategies import Genetic, Greedy, Tabu
 
     begin = options.parse_sizes(start) if start[:1].isdigit() else start
@@ -313,7 +317,7 @@ def sample_command(
     ] = 100,
     theta: Annotated[
         float | None,
-        options.option(_DRAWING, "Concentration to draw with, in place of the fitted one."),
+        options.option(_DRAWING, "Concentration (theta) to draw with, instead of the fitted one."),
     ] = None,
     sizes: options.Sizes = None,
     family: options.Family = "auto",
@@ -331,7 +335,7 @@ def sample_command(
     ] = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Fit tiers to rankings and draw new rankings from the fitted model, exactly if affordable."""
+    """Fit tiers to rankings and draw new rankings from the fitted model, exactly if feasible."""
     from tierwise._util.types import plain, plain_item
     from tierwise.data.write import write_csv, write_rankings
     from tierwise.errors import InputError, drop, use
@@ -356,7 +360,9 @@ def sample_command(
                 rng=seed,
             )
     if theta is not None and fitted.family == "luce":
-        raise InputError("worths have no theta", [drop("theta"), use(family="mallows")])
+        raise InputError(
+            "the model with worths has no theta", [drop("theta"), use(family="mallows")]
+        )
     model = (
         fitted.model() if theta is None else ClusteredMallows(fitted.tiers, theta, fitted.distance)
     )

@@ -31,18 +31,20 @@ def mixture_command(
     answers: options.Answers,
     groups: Annotated[
         str,
-        options.option(_GROUPS, "How many groups; several numbers are compared.", "3|1-6|2,4"),
+        options.option(
+            _GROUPS, "Number of groups; if you give several, they are compared.", "3|1-6|2,4"
+        ),
     ] = "1-6",
     sizes: options.Sizes = None,
     family: options.Family = "auto",
     distance: options.AnyDistance = "auto",
     noise: Annotated[
         Literal["none", "uniform"],
-        options.option(_GROUPS, "Whether there is a group of those who follow no tiers."),
+        options.option(_GROUPS, "Whether to add a group of people who follow no tiers."),
     ] = "none",
     criterion: Annotated[
         Literal["bic", "icl", "held-out"],
-        options.option(_GROUPS, "What chooses the number of groups."),
+        options.option(_GROUPS, "Criterion that chooses the number of groups."),
     ] = "bic",
     starts: Annotated[
         int,
@@ -51,14 +53,14 @@ def mixture_command(
     covariate: Annotated[
         Path | None,
         options.option(
-            _GROUPS, "A file with one value per answer, to compare the groups by.", "FILE"
+            _GROUPS, "Compare the groups by the values in this file, one per answer.", "FILE"
         ),
     ] = None,
     by: Annotated[
         str | None,
         options.option(
             _GROUPS,
-            "A column of the file that does not hold answers, to compare the groups by.",
+            "Compare the groups by a column of the file that does not hold answers.",
             "COLUMN",
         ),
     ] = None,
@@ -69,10 +71,10 @@ def mixture_command(
     out: options.Out = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Divide people into groups, each with its own tiers; say how many groups there are."""
+    """Divide people into groups, each with its own tiers, and find how many groups there are."""
     from tierwise.mixture.fit import fit_mixture
 
-    # Fewer rankings than this cannot be held out in turn; who asks for it is told so.
+    # Fewer rankings than this cannot be held out in turn; an explicit request raises an error.
     answers = options.not_battles(answers, "mixture")
     few = answers.n_rankings < _FOLDS and criterion != "held-out"
     found = fit_mixture(
@@ -149,14 +151,14 @@ def groups_command(
     family: options.FamilyOfGroups = "auto",
     smallest: Annotated[
         int,
-        options.option(_GROUPS, "The least number of answers in a branch.", min=1),
+        options.option(_GROUPS, "Smallest number of answers in a branch.", min=1),
     ] = 10,
     permutations: Annotated[
         int,
         options.option(
             _GROUPS,
-            "Shuffle what is known of people N times before each split, which is not made if "
-            "chance does as well; 0 is without this check.",
+            "Before each split, permute the columns N times; if chance splits as well, do not "
+            "split. 0 skips this check.",
             "N",
             min=0,
         ),
@@ -171,9 +173,9 @@ def groups_command(
     out: options.Out = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Ask whether people differ: tiers by region, age and whatever else is known of them.
+    """Test whether people differ: tiers by region, age and other columns.
 
-    Each column is compared by itself; then people are split by a tree, wherever their tiers differ.
+    First each column is compared alone; then a tree splits people wherever their tiers differ.
     """
     from tierwise._util.results import card_of
     from tierwise._util.tables import Table

@@ -19,18 +19,18 @@ from tierwise.cli.remedies import Shell, options_of
 from tierwise.cli.warm_up import warm_up_command
 from tierwise.errors import TierwiseError
 
-_INTERRUPTED = 130  # as shells say it: 128 and the number of the signal
+_INTERRUPTED = 130  # the convention of shells: 128 plus the number of the signal
 _TERMINATED = 143
 
 
 class _Commands(TyperGroup):
-    """The commands; who interrupts one is told what is kept of its work."""
+    """The commands; an interrupted one reports what it has saved."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as interrupt:
-            kept = getattr(interrupt, "__notes__", ["what was not finished is not kept"])
+            kept = getattr(interrupt, "__notes__", ["unfinished work is lost"])
             typer.echo(f"\ntierwise: interrupted: {kept[0]}", err=True)
             raise typer.Exit(_INTERRUPTED) from None
 
@@ -79,25 +79,25 @@ def _options(
 
 
 def _show_warning(message: Warning | str, *_where: Any, **_options: Any) -> None:
-    """Tell people what to read with care, without the line of code that noticed it."""
+    """Print a warning without the line of code that raised it."""
     typer.echo(fitted("tierwise: warning: " + Shell().says(str(message))), err=True)
 
 
 def shell(command: str) -> Shell:
-    """Return what the shell can be told when a command is run."""
+    """Return the command and its options, for messages."""
     called = [(one.name, one.callback) for one in app.registered_commands if one.callback]
     return Shell(command, {name or run.__name__: options_of(run) for name, run in called})
 
 
 def _terminate(*_signal: Any) -> NoReturn:
-    """End the program as its own decision, so files and processes are cleared away."""
+    """End the program with an exception, so files and processes are cleaned up."""
     sys.exit(_TERMINATED)
 
 
 def main() -> None:
-    """Run the program; wrong input ends it with one line on stderr and exit code 2.
+    """Run the program; wrong input gives one line on stderr and exit code 2.
 
-    Too little memory, and output that cannot be written, do so too, with exit code 1.
+    Too little memory, or output that cannot be written, gives exit code 1.
     """
     warnings.showwarning = _show_warning
     if threading.current_thread() is threading.main_thread():
@@ -113,10 +113,10 @@ def main() -> None:
         sys.exit(2)
     except MemoryError as error:
         reason = f" ({Shell().says(str(error))})" if str(error) else ""
-        typer.echo(f"tierwise: there is not enough memory for this{reason}", err=True)
+        typer.echo(f"tierwise: not enough memory{reason}", err=True)
         sys.exit(1)
     except OSError as error:
-        # What is left of the output must not be tried again when Python ends.
+        # Python must not try to write the rest of the output again when it ends.
         with suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         where = error.filename or "standard output"

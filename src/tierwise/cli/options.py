@@ -1,4 +1,4 @@
-"""Options that commands share, and how commands get what people said from the argument FILE."""
+"""Options that commands share, and how commands read the answers from the argument FILE."""
 
 import inspect
 import os
@@ -41,7 +41,7 @@ OUTPUT = "What to print"
 
 
 def option(panel: str, says: str, metavar: str | None = None, **limits: Any) -> Any:
-    """Make an option that stands in a panel of the help."""
+    """Make an option in a panel of the help."""
     return typer.Option(metavar=metavar, help=says, rich_help_panel=panel, **limits)
 
 
@@ -53,11 +53,11 @@ def column(says: str, panel: str = READING) -> Any:
 def file_to_write(
     says: str, endings: tuple[str, ...], *, name: str = "--out", panel: str = OUTPUT
 ) -> Any:
-    """Make an option that names a file to write; an impossible one is refused before the work."""
+    """Make an option for a file to write; an impossible name is refused before any work."""
 
     def checked(context: typer.Context, path: Path | None) -> Path | None:
         if path is not None:
-            # Whoever asks for JSON gets it under any name.
+            # With --json any file name is fine.
             if not context.params.get("json"):
                 check_ending(path, endings)
             check_can_be_written(path)
@@ -83,7 +83,8 @@ File: TypeAlias = Annotated[
     str,
     typer.Argument(
         metavar="FILE",
-        help="CSV, Excel, Parquet, PrefLib, BLT or sushi file with rankings; - is standard input.",
+        help="CSV, Excel, Parquet, PrefLib, BLT or sushi file with rankings. Use - for "
+        "standard input.",
         show_default=False,
     ),
 ]
@@ -92,8 +93,8 @@ BoardFile: TypeAlias = Annotated[
     typer.Argument(
         metavar="FILE",
         help="CSV, Excel, Parquet or JSON lines with one battle per row (model_a, model_b, winner; "
-        "left, right, winner; or winner, loser), with scores (say --better), or a file with "
-        "rankings; - is standard input.",
+        "left, right, winner; or winner, loser), with scores (add --better), or a file with "
+        "rankings. Use - for standard input.",
         show_default=False,
     ),
 ]
@@ -111,66 +112,66 @@ Layout: TypeAlias = Annotated[
 ]
 Unranked: TypeAlias = Annotated[
     Literal["below", "anywhere"] | None,
-    option(READING, "What it means that an answer does not list an item."),
+    option(READING, "What it means if an answer does not list an item."),
 ]
 Ties: TypeAlias = Annotated[
     Literal["error", "allow"],
-    option(READING, "Whether equal ranks in an answer are an error."),
+    option(READING, "Whether equal ranks in an answer are allowed or an error."),
 ]
 Weights: TypeAlias = Annotated[
     str | None,
-    column("The column that says how often an answer counts (recognised: weight, count)."),
+    column("The column that says how often an answer counts (detected: weight, count)."),
 ]
 WeightsAre: TypeAlias = Annotated[
     Literal["counts", "survey"] | None,
     option(
         READING,
-        "Whether weights count people who gave the same answer, or are weights of a survey, which "
-        "count as the effective number of answers.",
+        "Whether weights count people who gave the same answer, or are survey weights, which "
+        "are scaled to the effective number of answers.",
     ),
 ]
 Assessor: TypeAlias = Annotated[
     list[str] | None,
     column(
-        "The column that says whose answer it is (recognised: voter, name, id and the like); "
-        "give several to name a race by year and round."
+        "The column that says whose answer it is (detected: voter, name, id and similar). You "
+        "can give several, such as year and round for a race."
     ),
 ]
 ItemColumn: TypeAlias = Annotated[
     str | None,
-    column("The column of items, with one row per item (recognised: item, candidate)."),
+    column("The column of items, with one row per item (detected: item, candidate)."),
 ]
 RankColumn: TypeAlias = Annotated[
     str | None,
-    column("The column of ranks, with one row per item (recognised: rank, place, position)."),
+    column("The column of ranks, with one row per item (detected: rank, place, position)."),
 ]
 Preferred: TypeAlias = Annotated[
     str | None,
-    column("The column of items preferred, with one row per pair (recognised: preferred, winner)."),
+    column("The column of preferred items, with one row per pair (detected: preferred, winner)."),
 ]
 Other: TypeAlias = Annotated[
-    str | None, column("The column of items they were preferred to (recognised: other, loser).")
+    str | None, column("The column of the items that lost (detected: other, loser).")
 ]
 Items: TypeAlias = Annotated[
     str | None,
     option(
         READING,
         'The columns that are items, such as "tea,coffee,milk" or "Q1_*"; others are set '
-        "aside. In a table of places: all items there are.",
+        "aside. In a table of places: the complete list of items.",
         "NAMES",
     ),
 ]
 Without: TypeAlias = Annotated[
     list[str] | None,
-    option(READING, "An item to strike from every answer; may be given several times.", "ITEM"),
+    option(READING, "Remove this item from every answer. Can be repeated.", "ITEM"),
 ]
 Rename: TypeAlias = Annotated[
     list[str] | None,
-    option(READING, "Another name for an item; may be given several times.", "OLD=NEW"),
+    option(READING, "Rename an item. Can be repeated.", "OLD=NEW"),
 ]
 Better: TypeAlias = Annotated[
     Literal["higher", "lower"] | None,
-    option(SCORES, "The cells are scores, of which higher (or lower) is better, not ranks."),
+    option(SCORES, "The cells are scores, not ranks, and higher (or lower) is better."),
 ]
 Order: TypeAlias = Annotated[
     str | None,
@@ -178,7 +179,7 @@ Order: TypeAlias = Annotated[
 ]
 Empty: TypeAlias = Annotated[
     Literal["error", "skip"],
-    option(READING, "Whether rows that list no item are an error, or set aside."),
+    option(READING, "Whether rows without any item are set aside or an error."),
 ]
 ItemsIn: TypeAlias = Annotated[
     Literal["auto", "rows", "columns"],
@@ -188,8 +189,8 @@ Tasks: TypeAlias = Annotated[
     str | None,
     option(
         SCORES,
-        "The tasks of a table of scores; otherwise parameters, latency, price and the like are "
-        "set aside.",
+        "The tasks of a table of scores. If not given, columns such as parameters, latency and "
+        "price are set aside.",
         "NAMES",
     ),
 ]
@@ -197,13 +198,13 @@ Lower: TypeAlias = Annotated[
     str | None,
     option(
         SCORES,
-        "Tasks in which lower scores are better, where higher ones are in the others.",
+        "Tasks in which lower scores are better, if higher ones are better in the others.",
         "NAMES",
     ),
 ]
 Tolerance: TypeAlias = Annotated[
     float,
-    option(SCORES, "Scores no further than this from the best of a group are tied."),
+    option(SCORES, "Scores within this distance of the best of a group are tied."),
 ]
 Decimal: TypeAlias = Annotated[
     str | None, option(SCORES, "Decimal separator, if ambiguous.", ".|,")
@@ -215,33 +216,33 @@ Loser: TypeAlias = Annotated[
     str | None,
     column("The column of the loser, if only winner and loser are named.", BATTLES),
 ]
-Judge: TypeAlias = Annotated[str | None, column("The column of who judged.", BATTLES)]
+Judge: TypeAlias = Annotated[str | None, column("The column of the judge.", BATTLES)]
 Drawn: TypeAlias = Annotated[
     Literal["half", "drop", "model"],
     option(
         BATTLES,
-        "Whether a drawn battle counts half to each side, not at all, or as an outcome of its own "
-        "that is the more probable the closer the two are (Davidson's model).",
+        "How a drawn battle counts: half a win for each side, not at all, or as a separate "
+        "outcome that is more likely the closer the two are (Davidson's model).",
     ),
 ]
 Position: TypeAlias = Annotated[
     Literal["ignore", "model"],
-    option(BATTLES, "Whether to estimate how much it helps to be shown first."),
+    option(BATTLES, "Whether to estimate the advantage of being shown first."),
 ]
 Shown: TypeAlias = Annotated[
     str | None,
     option(
         BEST_WORST,
-        "The columns of the items shown, or the one column that lists them (recognised: item1, "
+        "The columns of the items shown, or the one column that lists them (detected: item1, "
         "item2, ..., shown).",
         "NAMES",
     ),
 ]
 Best: TypeAlias = Annotated[
-    str | None, column("The column of the best item (recognised: best, most).", BEST_WORST)
+    str | None, column("The column of the best item (detected: best, most).", BEST_WORST)
 ]
 Worst: TypeAlias = Annotated[
-    str | None, column("The column of the worst item (recognised: worst, least).", BEST_WORST)
+    str | None, column("The column of the worst item (detected: worst, least).", BEST_WORST)
 ]
 ChoiceSet: TypeAlias = Annotated[
     str | None,
@@ -254,30 +255,30 @@ ChoiceSet: TypeAlias = Annotated[
 ]
 Spellings: TypeAlias = Annotated[
     Literal["ask", "keep"],
-    option(BATTLES, "Whether names that differ by case, space or punctuation alone are an error."),
+    option(BATTLES, "Whether names that differ only in case, spaces or punctuation are an error."),
 ]
 Overvotes: TypeAlias = Annotated[
     Literal["end", "skip"],
-    option(READING, "Whether an overvote ends a ballot, or is passed over."),
+    option(READING, "Whether an overvote ends a ballot or is skipped."),
 ]
 Repeats: TypeAlias = Annotated[
     Literal["error", "first"] | None,
     option(
         READING,
-        "Whether an item that an answer names twice is an error, or counts where it is first "
-        "named; the latter on ballots that say skipped or overvote.",
+        "Whether an item named twice in an answer is an error, or counts where it is named "
+        "first. The default for ballots with skipped or overvote cells is the latter.",
     ),
 ]
 Broken: TypeAlias = Annotated[
     Literal["error", "skip"],
-    option(READING, "Whether answers that cannot be right are an error, or left out."),
+    option(READING, "Whether invalid answers are left out or an error."),
 ]
 Missing: TypeAlias = Annotated[
     str | None,
     option(
         READING,
-        'Codes for missing answers, such as "99,-1", besides words such as NA; "nothing" if all '
-        'cells are answers, "99,nothing" if words are.',
+        'Codes for missing answers, such as "99,-1", in addition to words such as NA. Use '
+        '"nothing" if all cells are answers, "99,nothing" if words such as NA are answers.',
         "CODES",
     ),
 ]
@@ -285,7 +286,7 @@ Encoding: TypeAlias = Annotated[
     str | None,
     option(
         READING,
-        "How the text of a CSV file is written, such as latin-1 or utf-16; recognised otherwise.",
+        "Encoding of a CSV file, such as latin-1 or utf-16; detected if not given.",
         "NAME",
     ),
 ]
@@ -299,8 +300,8 @@ Cycles: TypeAlias = Annotated[
     Literal["error", "keep"],
     option(
         READING,
-        "Whether comparisons that contradict each other are an error, or kept as answers of "
-        "which any may be mistaken.",
+        "Whether contradictory comparisons are an error, or are kept as answers that may "
+        "contain mistakes.",
     ),
 ]
 Memory: TypeAlias = Annotated[
@@ -308,8 +309,7 @@ Memory: TypeAlias = Annotated[
     typer.Option(
         metavar="SIZE",
         envvar=VARIABLE,
-        help="The most memory that a step may take, such as 2GB; a quarter of what is free if not "
-        "given.",
+        help="Memory limit of a step, such as 2GB; a quarter of the free memory if not given.",
         rich_help_panel=COMPUTING,
     ),
 ]
@@ -323,22 +323,22 @@ Sizes: TypeAlias = Annotated[
 ]
 Distance: TypeAlias = Annotated[
     Literal["kendall", "inversions", "hamming", "footrule", "spearman"],
-    option(MODEL, "How the distance from tiers is measured."),
+    option(MODEL, "How to measure the distance from the tiers."),
 ]
 AnyDistance: TypeAlias = Annotated[
     Literal["auto", "kendall", "inversions", "hamming", "footrule", "spearman"],
     option(
         MODEL,
-        "How the distance from tiers is measured; auto lets the data choose where sizes are "
-        "searched for, and is kendall for given sizes.",
+        "How to measure the distance from the tiers. With auto the data choose if sizes are "
+        "searched for; given sizes imply kendall.",
     ),
 ]
 Family: TypeAlias = Annotated[
     Literal["auto", "mallows", "luce"],
     option(
         MODEL,
-        "mallows: a distance from the tiers and theta; luce: one worth per tier, which says how "
-        "far tiers are apart; auto lets the data choose.",
+        "mallows: a distance from the tiers and theta; luce: one worth per tier, which shows "
+        "how far apart the tiers are; auto: the data choose.",
     ),
 ]
 FamilyOfGroups: TypeAlias = Annotated[
@@ -351,26 +351,29 @@ FamilyOfGroups: TypeAlias = Annotated[
 ]
 MaxTiers: TypeAlias = Annotated[
     int | None,
-    option(MODEL, "For luce: at most so many tiers, for a list that is easy to read.", "N", min=1),
+    option(MODEL, "For luce: at most N tiers, for a list that is easy to read.", "N", min=1),
 ]
 TiersToPublish: TypeAlias = Annotated[
     Literal["best", "leader", "sure"],
     option(
         MODEL,
-        "Which tiers to publish: the most probable ones; tiers of items that do not surely differ "
-        "from their first; or tiers in which no two items surely differ.",
+        "Which tiers to publish: the most probable ones; tiers whose items are not clearly "
+        "different from the first item; or tiers in which no two items are clearly "
+        "different.",
     ),
 ]
 Certainty: TypeAlias = Annotated[
     float,
-    option(MODEL, "Two items surely differ if one is better with at least this probability."),
+    option(
+        MODEL, "Two items are clearly different if one is better with at least this probability."
+    ),
 ]
 Margin: TypeAlias = Annotated[
     float,
     option(
         MODEL,
-        "For luce: items of neighbouring tiers must differ so much that the better one wins with "
-        "more than this probability, such as 0.52.",
+        "For luce: an item of a tier must beat one of the next with more than this "
+        "probability, such as 0.52.",
     ),
 ]
 Concentration: TypeAlias = Annotated[
@@ -378,44 +381,43 @@ Concentration: TypeAlias = Annotated[
     option(
         MODEL,
         "Whether people agree equally everywhere: one theta, one per tier (tastes), one per "
-        "place (races), or whichever fits best. If not given: one theta where sizes or a distance "
-        "are; elsewhere what fits best and has draws of its tiers.",
+        "place (races), or whichever fits best. If not given: one theta if you give sizes or a "
+        "distance, otherwise whichever fits best among the models whose tiers can be "
+        "drawn.",
     ),
 ]
 Seconds: TypeAlias = Annotated[
     float | None,
     option(
         COMPUTING,
-        "How long a distance may take to be compared with other models (5 if not given), and how "
-        "long chains that have not settled may go on (60); what is left out is said.",
+        "Time limit for comparing a distance with other models (5 if not given), and for "
+        "chains that have not converged (60). The output lists what was left out.",
         "S",
         min=0,
     ),
 ]
 Seed: TypeAlias = Annotated[
     int | None,
-    option(COMPUTING, "Seed of the random numbers, to get the same answer again."),
+    option(COMPUTING, "Random seed; the same seed gives the same result."),
 ]
 Workers: TypeAlias = Annotated[
     int | None,
-    option(COMPUTING, "Number of processes; -1 is one per core."),
+    option(COMPUTING, "Number of processes; -1 means one per core."),
 ]
 Json: TypeAlias = Annotated[
     bool,
     # Eager: known before the name of a file is checked.
-    typer.Option(
-        "--json", help="Print JSON, and nothing else.", rich_help_panel=OUTPUT, is_eager=True
-    ),
+    typer.Option("--json", help="Print only JSON.", rich_help_panel=OUTPUT, is_eager=True),
 ]
 Quiet: TypeAlias = Annotated[
     bool,
-    typer.Option("--quiet", "-q", help="Leave out notes on stderr.", rich_help_panel=OUTPUT),
+    typer.Option("--quiet", "-q", help="Print no notes on stderr.", rich_help_panel=OUTPUT),
 ]
 Out: TypeAlias = Annotated[
     Path | None,
     file_to_write(
-        "Write to a file instead of the terminal; its ending says how: .txt, .md, .csv, .json, "
-        ".tex, .html or .xlsx.",
+        "Write to a file instead of the terminal. Its extension sets the format: .txt, .md, "
+        ".csv, .json, .tex, .html or .xlsx.",
         TABLE_ENDINGS,
     ),
 ]
@@ -468,12 +470,12 @@ def read_file(
     *,
     for_board: Literal["yes", "no"] = "no",
 ) -> Answers:
-    """Read what a command is about; a leaderboard takes winners and losers for battles."""
+    """Read the answers of a command; a leaderboard reads winners and losers as battles."""
     from tierwise.data.read import leave_out, read
 
     if memory is not None:
         parse_size(memory, "--memory")
-        # In the environment, so that processes that this one starts see it.
+        # In the environment, so child processes see it.
         os.environ[VARIABLE] = memory
     said: dict[str, Any] = {
         "better": better,
@@ -516,7 +518,7 @@ def read_file(
         "other": other,
         "cycles": None if cycles == "error" else cycles,
     }
-    # What is not said is not asked of a reader that has no such option.
+    # Readers get only the options that were given.
     answers = read(
         sys.stdin.buffer if file == "-" else file,
         format=format,
@@ -527,7 +529,7 @@ def read_file(
 
 
 def _parse_items(text: str | None) -> "str | list[str] | None":
-    """Read names of columns as people type them; a pattern such as Q1_* is left as it is."""
+    """Read names of columns as people type them; a pattern such as Q1_* stays as typed."""
     return text if text is None or "*" in text else split_names(text)
 
 
@@ -538,7 +540,7 @@ def parse_rename(words: list[str]) -> dict[str, str]:
         old, mark, new = word.partition("=")
         if not mark or not old.strip() or not new.strip():
             raise InputError(
-                f"{word!r} is not the old name, an equals sign and the new name of an item",
+                f"{word!r} does not have the form OLD=NEW",
                 [use("to call Q1_1 tea, for example", rename={"Q1_1": "tea"})],
             )
         new_names[old.strip()] = new.strip()
@@ -546,7 +548,7 @@ def parse_rename(words: list[str]) -> dict[str, str]:
 
 
 def say_what_was_read(answers: Answers, file: str, *, in_full: bool) -> None:
-    """Tell people how many answers were read, and what was set aside."""
+    """Print how many answers were read, and what was set aside."""
     from tierwise.data.battles import Battles
     from tierwise.data.rankings import Rankings
 
@@ -573,11 +575,11 @@ def reads_file(
     says_what_was_set_aside: bool = True,
     for_board: Literal["yes", "no"] = "no",
 ) -> Callable[..., None]:
-    """Give a command the argument FILE and the options of `read_file` for its first parameter.
+    """Replace a command's first parameter by the argument FILE and the options of `read_file`.
 
-    So they are written once, and every command has all of them; they stand before the options that
-    say what to print, which are keyword-only. On stderr they say how many answers were read, and
-    what was set aside unless the command does so itself.
+    So these options are written once, and every command has all of them, before the keyword-only
+    options for printing. A note on stderr says how many answers were read, and what was set aside
+    unless the command says so itself.
     """
     file, *reading = inspect.signature(read_file).parameters.values()
     reading = [one for one in reading if one.name != "for_board"]
@@ -602,24 +604,24 @@ def reads_file(
 
 
 def for_given_sizes(distance: str) -> str | None:
-    """Return the distance for sizes that are given: the default of the data if none is named."""
+    """Return the distance for given sizes: by default that of the data."""
     return None if distance == "auto" else distance
 
 
 def not_battles(answers: Answers, command: str) -> "Rankings | Preferences":
-    """Return answers as a command takes them that has nothing to say about battles."""
+    """Return the answers, or refuse battles for a command that does not support them."""
     from tierwise.data.battles import Battles
 
     if isinstance(answers, Battles):
         raise InputError(
-            f"these are battles, which tierwise {command} does not take",
+            f"these are battles, which tierwise {command} does not support",
             [instead("leaderboard", "for tiers and rank intervals", command="leaderboard")],
         )
     return answers
 
 
 def parse_tiers(text: str, items: "tuple[Item, ...]") -> "list[list[Item]]":
-    """Read tiers as they are printed, such as a > b ~ c; items are known by their names."""
+    """Parse tiers in the printed form, such as a > b ~ c."""
     known = {str(item): item for item in items}
     named = [[name.strip() for name in tier.split("~")] for tier in text.split(">")]
     for name in (name for tier in named for name in tier):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _REPORT = "What the report shows"
 TOKEN_VARIABLE = "TIERWISE_TOKEN"
 _TEAM = "For a team, behind a proxy"
-_LIMITS = "What people may ask for"
+_LIMITS = "Limits"
 _QUESTION = (
     "What should a country aim for? In a survey that M. Croon published in 1989, 2,262 people in "
     "Germany put four goals in order: maintain order, fight rising prices, give people more say, "
@@ -56,7 +56,7 @@ def report_command(
     out: Annotated[
         Path | None,
         options.file_to_write(
-            "The page to write, .html; named after the data if not given.",
+            "The .html file to write; named after the data if not given.",
             (".html",),
             panel=_REPORT,
         ),
@@ -73,19 +73,21 @@ def report_command(
         Literal["auto", "bootstrap", "posterior"],
         options.option(
             _REPORT,
-            "How sure the tiers are: from draws from the posterior, or resampled answers; auto is "
-            "the posterior, where there is one.",
+            "How to find how certain the tiers are: draws from the posterior, or resampled "
+            "answers. auto is the posterior if there is one.",
         ),
     ] = "auto",
     replicates: Annotated[
         int | None,
-        options.option(_REPORT, "How many resampled data sets, or draws per chain.", "N", min=2),
+        options.option(
+            _REPORT, "Number of resampled data sets, or of draws per chain.", "N", min=2
+        ),
     ] = None,
     groups: Annotated[
         str | None,
         options.option(
             _REPORT,
-            "Also divide people into so many groups, and say whether that is supported.",
+            "Also divide people into this number of groups, and say whether the data support it.",
             "3|2-4|2,4",
         ),
     ] = None,
@@ -93,7 +95,7 @@ def report_command(
         str | None,
         options.option(
             _REPORT,
-            "Also say whether people differ by what is known of them, such as age,region.",
+            "Also say whether people differ by these columns, such as age,region.",
             "COLUMNS",
         ),
     ] = None,
@@ -101,7 +103,8 @@ def report_command(
         str | None,
         options.option(
             _REPORT,
-            "Where people were asked, such as a school: then whole schools are resampled.",
+            "The column that says where people were asked, such as school; whole schools are "
+            "then resampled.",
             "COLUMN",
         ),
     ] = None,
@@ -111,14 +114,14 @@ def report_command(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Write a page with tiers, how sure they are, and whether the model fits: one HTML file."""
+    """Write a report as one HTML file: tiers, how certain they are, and whether the model fits."""
     from tierwise.reporting.report import report
 
     if out is None:
         name = "" if answers.reading is None else answers.reading.name
         out = Path(f"{name}-report.html" if name else "report.html")
     analysis = report(
-        answers,  # type: ignore[misc, arg-type] # what battles have no use for is refused by its name
+        answers,  # type: ignore[misc, arg-type] # arguments that battles do not take are refused by name
         out,
         sizes=options.parse_sizes(sizes) if sizes else None,
         family=family,
@@ -142,7 +145,7 @@ def report_command(
 
 
 def print_analysis(analysis: "Analysis | LeaderboardReport") -> None:
-    """Print the gist of a report."""
+    """Print a short version of a report."""
     from tierwise.fitting.summary import tiers_in_words
     from tierwise.reporting.analysis import Analysis
     from tierwise.reporting.groups import whether_several
@@ -171,58 +174,59 @@ def serve_command(
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help="Keep files and results here; they are gone when the server ends if not given.",
+            help="Keep files and results here. If not given, they are deleted when the server "
+            "stops.",
             show_default=False,
         ),
     ] = None,
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="The port; 0 is any that is free.")
+        int, typer.Option(min=0, max=65535, help="The port; 0 means any free port.")
     ] = 8765,
     host: Annotated[
         str,
-        options.option(_TEAM, "The address to listen on; 127.0.0.1 is this machine only."),
+        options.option(_TEAM, "The address to listen on; 127.0.0.1 means this machine only."),
     ] = "127.0.0.1",
     allow_host: Annotated[
         list[str] | None,
         options.option(
             _TEAM,
-            "A host name that browsers may use for the server, besides localhost; may be given "
-            "several times.",
+            "A host name that browsers may use for the server, in addition to localhost. Can "
+            "be repeated.",
             "NAME",
         ),
     ] = None,
     base_path: Annotated[
         str,
-        options.option(_TEAM, "The path below which all pages lie, such as /tiers.", "PATH"),
+        options.option(_TEAM, "The path prefix of all pages, such as /tiers.", "PATH"),
     ] = "",
     jobs: Annotated[
         int | None,
         options.option(_LIMITS, "How many analyses run at once; one per core if not given.", min=1),
     ] = None,
-    upload: Annotated[str, options.option(_LIMITS, "The largest file.", "SIZE")] = "50MB",
+    upload: Annotated[str, options.option(_LIMITS, "Size limit of a file.", "SIZE")] = "50MB",
     memory: Annotated[
         str,
-        options.option(_LIMITS, "The most memory that an analysis may take.", "SIZE"),
+        options.option(_LIMITS, "Memory limit of an analysis.", "SIZE"),
     ] = "4GB",
     minutes: Annotated[
         float,
-        options.option(_LIMITS, "How long an analysis may take.", min=0.1),
+        options.option(_LIMITS, "Time limit of an analysis, in seconds.", min=0.1),
     ] = 60.0,
     *,
     https: Annotated[
         bool,
         typer.Option(
             "--https",
-            help="The proxy uses https: send cookies over https only.",
+            help="Send cookies over https only, because the proxy uses https.",
             rich_help_panel=_TEAM,
         ),
     ] = False,
     browser: Annotated[bool, typer.Option(help="Open the browser.")] = True,
 ) -> None:
-    """Open a page on which a file is dropped, understood and answered with tiers.
+    """Start a local web page that finds the tiers of the files you drop on it.
 
-    The first address holds a token, without which nobody comes in. It is random, or what the
-    environment variable TIERWISE_TOKEN says.
+    The printed address contains a token, without which nobody gets access. The token is random
+    unless you set the environment variable TIERWISE_TOKEN.
     """
     missing = [name for name in ("starlette", "uvicorn", "multipart") if find_spec(name) is None]
     if missing:
@@ -234,16 +238,18 @@ def serve_command(
     from tierwise.web.security import LOCAL_NAMES, Limits, Settings, host_name
 
     path = base_path.strip("/")
-    told: dict[str, Any] = {} if jobs is None else {"jobs": jobs}
+    chosen: dict[str, Any] = {} if jobs is None else {"jobs": jobs}
     limits = Limits(
         upload_bytes=parse_size(upload, "--upload"),
         memory_bytes=parse_size(memory, "--memory"),
         job_seconds=60 * minutes,
-        **told,
+        **chosen,
     )
     secret = os.environ.get(TOKEN_VARIABLE, "")
     if secret and len(secret) < 16:
-        raise InputError(f"{TOKEN_VARIABLE} is too short to be a secret: give at least 16 letters")
+        raise InputError(
+            f"{TOKEN_VARIABLE} is too short to be a secret: use at least 16 characters"
+        )
     with TemporaryDirectory(prefix="tierwise-", ignore_cleanup_errors=True) as gone_at_the_end:
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
@@ -309,11 +315,11 @@ def demo(
 
 
 def _tier_picture(fitted: "Fit", posterior: "Posterior") -> "RenderableType":
-    """Draw the tiers, each with how sure its items are, sizes being open."""
+    """Draw the tiers with the certainty of their items, with open sizes."""
     table = printing.new_table()
     table.add_column("tier", justify="right")
     table.add_column("items", style="bold")
-    table.add_column(f"how sure, of {len(posterior):,} draws")
+    table.add_column(f"certainty, of {len(posterior):,} draws")
     shares = posterior.tier_probabilities().to_numpy()
     place = {item: number for number, item in enumerate(posterior.items)}
     for number, tier in enumerate(fitted.tiers, start=1):
@@ -327,9 +333,9 @@ def _next_steps(report: Path | None) -> str:
     written = "tierwise demo --report goals.html" if report is None else f"open {report}"
     return "\n".join(
         [
-            "Next, the same as a page with figures:",
+            "Next: the same as a page with figures:",
             f"  {written}",
-            "With a file of your own (one row per answer, best first):",
+            "With your own file (one row per answer, best first):",
             "  tierwise describe answers.csv",
             "  tierwise fit answers.csv",
             "  tierwise report answers.csv -o report.html",

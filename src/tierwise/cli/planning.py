@@ -1,4 +1,4 @@
-"""Commands for those who collect answers: ``tierwise plan``, ``next`` and ``enough``."""
+"""Commands for collecting answers: ``tierwise plan``, ``next`` and ``enough``."""
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -9,8 +9,8 @@ from tierwise.cli import options, printing
 if TYPE_CHECKING:
     from tierwise.planning.asking import Model
 
-_TRUTH = "What is supposed"
-_ASKING = "What is asked"
+_TRUTH = "The assumed model"
+_ASKING = "The questions"
 
 PLAN_EXAMPLES = """
 Examples:
@@ -45,7 +45,8 @@ def plan_command(
         str | None, options.option(_TRUTH, "One worth per tier, best first.", "4,2,1")
     ] = None,
     theta: Annotated[
-        float | None, options.option(_TRUTH, "Concentration of a Mallows model, if not worths.")
+        float | None,
+        options.option(_TRUTH, "Concentration (theta) of a Mallows model, instead of worths."),
     ] = None,
     distance: Annotated[
         Literal["inversions", "kendall", "hamming", "footrule", "spearman"],
@@ -55,23 +56,23 @@ def plan_command(
         Literal["complete", "top", "subsets", "pairs", "best-worst"],
         options.option(
             _ASKING,
-            "What one answer is: a ranking of all items, of the best, of some chosen at random, a "
-            "comparison of two, or the best and the worst of some.",
+            "What one answer is: a ranking of all items, of the best ones, or of a random "
+            "subset, a comparison of two, or the best and the worst of a subset.",
         ),
     ] = "complete",
     size: Annotated[
         int | None,
-        options.option(_ASKING, "How many items are listed (top) or shown.", min=1),
+        options.option(_ASKING, "Number of items listed (top) or shown.", min=1),
     ] = None,
     answers: Annotated[
         str | None,
         options.option(
-            _ASKING, "Numbers of answers to try; else they are doubled until enough.", "50,100"
+            _ASKING,
+            "Numbers of answers to try; if not given, the number is doubled until it is enough.",
+            "50,100",
         ),
     ] = None,
-    power: Annotated[
-        float, options.option(_ASKING, "The probability of success that is wanted.")
-    ] = 0.8,
+    power: Annotated[float, options.option(_ASKING, "The required probability of success.")] = 0.8,
     certainty: Annotated[
         float,
         options.option(
@@ -79,7 +80,10 @@ def plan_command(
         ),
     ] = 0.95,
     sets: Annotated[
-        int, options.option(options.COMPUTING, "Simulated sets of answers per number.", min=2)
+        int,
+        options.option(
+            options.COMPUTING, "Number of simulated data sets for each number of answers.", min=2
+        ),
     ] = 60,
     workers: options.Workers = None,
     seed: options.Seed = None,
@@ -88,7 +92,7 @@ def plan_command(
     out: options.Out = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Say how many answers are needed to find tiers that are supposed, by simulation."""
+    """Estimate by simulation how many answers are needed to find assumed tiers."""
     from tierwise.planning.plan import plan
 
     found = plan(
@@ -109,7 +113,7 @@ def plan_command(
 def _supposed(
     sizes: tuple[int, ...], worths: str | None, theta: float | None, distance: str
 ) -> "Model":
-    """Make the model that is supposed, of items that are numbered."""
+    """Make the assumed model, with numbered items."""
     from tierwise.errors import InputError, use
     from tierwise.model.clustered_luce import ClusteredLuce
     from tierwise.model.clustered_mallows import ClusteredMallows
@@ -117,7 +121,7 @@ def _supposed(
 
     if (worths is None) == (theta is None):
         raise InputError(
-            "tiers are supposed with one worth each, or with one theta",
+            "the assumed tiers need either one worth each or one theta",
             [use(worths=...), use(theta=...)],
         )
     ends = [sum(sizes[: place + 1]) for place in range(len(sizes))]
@@ -148,7 +152,7 @@ def next_command(
         options.option(_ASKING, "Ask for comparisons of two items, or for rankings of some."),
     ] = "pairs",
     size: Annotated[
-        int | None, options.option(_ASKING, "How many items a subset has.", min=2)
+        int | None, options.option(_ASKING, "Number of items in a subset.", min=2)
     ] = None,
     seed: options.Seed = None,
     *,
@@ -156,7 +160,7 @@ def next_command(
     out: options.Out = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """List the questions whose answers would say most about what is still open."""
+    """List the questions whose answers would be most informative."""
     from tierwise.planning.questions import next_questions
 
     with printing.working("looking for questions", quiet=quiet):
@@ -169,22 +173,24 @@ def enough_command(
     answers: options.Answers,
     settle: Annotated[
         Literal["differences", "tiers"],
-        options.option(options.MODEL, "Settle the differences between tiers, or the ties, too."),
+        options.option(
+            options.MODEL, "Settle only the differences between tiers, or the ties too."
+        ),
     ] = "differences",
     certainty: Annotated[
         float,
         options.option(
-            options.MODEL, "What is published is settled if it holds with this probability."
+            options.MODEL, "The published tiers are settled if they hold with this probability."
         ),
     ] = 0.95,
     futures: Annotated[
-        int, options.option(options.COMPUTING, "How many futures to simulate.", min=0)
+        int, options.option(options.COMPUTING, "Number of simulated continuations.", min=0)
     ] = 100,
     streams: Annotated[
         int,
         options.option(
             options.COMPUTING,
-            "How many collections to simulate, to see how often the rule errs.",
+            "Number of simulated data collections, to estimate how often the stopping rule errs.",
             min=0,
         ),
     ] = 20,
@@ -195,7 +201,7 @@ def enough_command(
     out: options.Out = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Say whether the tiers have settled, and how many further answers would settle them."""
+    """Say whether the tiers are settled, and how many more answers would settle them."""
     from tierwise.planning.stopping import enough
 
     found = enough(

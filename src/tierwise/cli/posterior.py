@@ -1,4 +1,4 @@
-"""Commands that say how sure tiers are: ``tierwise posterior``, ``tierwise leaderboard``."""
+"""Commands for uncertainty: ``tierwise posterior`` and ``tierwise leaderboard``."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,14 +31,16 @@ def posterior_command(
     sizes: Annotated[
         str | None,
         options.option(
-            _CHAINS, "How many items each tier holds, best tier first; open if not given.", "1,2,2"
+            _CHAINS,
+            "Number of items in each tier, best tier first; drawn too if not given.",
+            "1,2,2",
         ),
     ] = None,
     tiers: Annotated[
         str | None,
         options.option(
             _CHAINS,
-            "Tiers of your own, for --family luce: how sure their worths are.",
+            "Your own tiers, with --family luce: draws of their worths.",
             '"A > B ~ C"',
         ),
     ] = None,
@@ -48,8 +50,8 @@ def posterior_command(
         Literal["single", "tier"] | None,
         options.option(
             _CHAINS,
-            "One theta, or one per tier, for inversions with open sizes; what fits best if nothing "
-            "is named.",
+            "One theta, or one per tier (for inversions with open sizes); whichever fits best "
+            "if not given.",
         ),
     ] = None,
     chains: Annotated[int, options.option(_CHAINS, "Number of chains.", "N")] = 4,
@@ -62,22 +64,24 @@ def posterior_command(
         int | None,
         options.option(
             _CHAINS,
-            "Iterations from one draw to the next; as many as it takes until chains have settled "
-            "if not given.",
+            "Iterations between two draws; if not given, as many as the chains need to converge.",
             "N",
         ),
     ] = None,
     method: Annotated[
         Literal["auto", "exact", "mcmc"],
         options.option(
-            _CHAINS, "Independent draws by summing over all tiers, chains, or what is affordable."
+            _CHAINS,
+            "Independent draws by exact summation over all tier lists, Markov chains, "
+            "or the former if feasible.",
         ),
     ] = "auto",
     theta_update: Annotated[
         Literal["auto", "exact", "integrated", "exchange"],
         options.option(
             _CHAINS,
-            "How chains update theta: exactly, integrated out, or by the exchange algorithm.",
+            "How chains update theta: exactly, by integrating it out, or with the exchange "
+            "algorithm.",
         ),
     ] = "auto",
     prior_sizes: Annotated[
@@ -86,18 +90,18 @@ def posterior_command(
     ] = "sceptical",
     save: Annotated[
         Path | None,
-        options.option(_CHAINS, "Write the draws to a netCDF file, for ArviZ.", "FILE.nc"),
+        options.option(_CHAINS, "Write the draws to a netCDF file for ArviZ.", "FILE.nc"),
     ] = None,
     checkpoint: Annotated[
         Path | None,
         options.option(
-            _CHAINS, "Keep the chains here while they run; the same command resumes them.", "FOLDER"
+            _CHAINS, "Save the chains here while they run; the same command resumes them.", "FOLDER"
         ),
     ] = None,
     seconds: Annotated[
         float | None,
         options.option(
-            _CHAINS, "How long chains that have not settled may go on; 60 if not given.", "S", min=0
+            _CHAINS, "Time limit for chains that have not converged; 60 if not given.", "S", min=0
         ),
     ] = None,
     workers: options.Workers = None,
@@ -107,7 +111,7 @@ def posterior_command(
     out: options.Out = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Say how sure tiers, sizes and theta are; without --sizes the sizes are open too."""
+    """Sample the posterior of tiers and theta, and of the sizes unless --sizes gives them."""
     from tierwise.model.priors import Priors
     from tierwise.posterior.run import sample_posterior
     from tierwise.posterior.samplers import DEFAULT_SAMPLER, Sampler
@@ -147,7 +151,9 @@ def _interrupts_say_what_is_kept(checkpoint: Path | None) -> Iterator[None]:
         yield
     except KeyboardInterrupt as interrupt:
         if checkpoint is not None and any(checkpoint.glob("chain-*.npz")):
-            interrupt.add_note(f"the chains are kept in {checkpoint}: the same command goes on")
+            interrupt.add_note(
+                f"the chains are saved in {checkpoint}: the same command resumes them"
+            )
         raise
 
 
@@ -171,7 +177,8 @@ def leaderboard_command(
         Literal["posterior", "bootstrap"],
         options.option(
             options.MODEL,
-            "Draws from the posterior, or resampled battles (or judges).",
+            "Where intervals come from: draws from the posterior, or resampled battles (or "
+            "judges).",
         ),
     ] = "posterior",
     family: options.Family = "auto",
@@ -179,7 +186,7 @@ def leaderboard_command(
         Literal["single", "tier"] | None,
         options.option(
             options.MODEL,
-            "For mallows and scores: one theta, or one per tier; what fits best if not given.",
+            "For mallows and scores: one theta, or one per tier; whichever fits best if not given.",
         ),
     ] = None,
     tiers: options.TiersToPublish = "best",
@@ -197,7 +204,7 @@ def leaderboard_command(
     *,
     page: Annotated[
         Path | None,
-        options.file_to_write("Write a page about it, too, .html.", (".html",), name="--page"),
+        options.file_to_write("Also write an .html page.", (".html",), name="--page"),
     ] = None,
     figure: Annotated[
         Path | None, options.figure_to_write(options.OUTPUT, "Draw the rank intervals.")
@@ -207,13 +214,13 @@ def leaderboard_command(
     ] = None,
     tier_signs: Annotated[
         Literal["numbers", "letters"],
-        options.option(options.OUTPUT, "Labels of the tiers in the list: 1, 2, 3 or S, A, B."),
+        options.option(options.OUTPUT, "Tier labels: 1, 2, 3 or S, A, B."),
     ] = "numbers",
     json: options.Json = False,
     out: options.Out = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Make a leaderboard of battles, scores or rankings: tiers, ranks, and how sure they are."""
+    """Make a leaderboard of battles, scores or rankings: tiers, ranks, and how certain they are."""
     from tierwise._util.results import card_of
     from tierwise.leaderboards.leaderboard import leaderboard
     from tierwise.reporting.report import (

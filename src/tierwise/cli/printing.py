@@ -37,7 +37,7 @@ def width_of_output() -> int:
 
 
 def heading(text: str) -> "Text":
-    """Make a line that stands out, with a blank one before it."""
+    """Make a bold heading with a blank line before it."""
     from rich.text import Text
 
     return Text(text, style="bold")
@@ -53,20 +53,20 @@ def new_table() -> "RichTable":
 
 @dataclass(frozen=True)
 class Given:
-    """What a command gives, in the form that the ending of a file names.
+    """The result of a command, in each form that it can be written in.
 
     Attributes
     ----------
     values
         Everything, for JSON.
     text
-        What a terminal shows, given how many columns there are.
+        The text for a terminal of a given width.
     cards
-        What a page, and Markdown, begin with.
+        The first lines of a page and of Markdown.
     table
         The table of the result, for CSV, LaTeX and Excel.
     page
-        The page of the result, where it has one of its own.
+        The page of the result, if it has a special one.
     """
 
     values: "Callable[[], dict[str, Any]]"
@@ -79,7 +79,7 @@ class Given:
 def given(
     result: Any, *, text: "Callable[[int], list[RenderableType]] | None" = None, **more: Any
 ) -> Given:
-    """Return what a command gives that found one result; what else it found is told with it."""
+    """Return the output of a command with one main result; other results are added to it."""
     from tierwise._util.results import card_of
     from tierwise._util.tables import Table
 
@@ -92,7 +92,7 @@ def given(
 
 
 def give(result: Given, out: Path | None, *, json: bool, quiet: bool) -> None:
-    """Print a result, or write it to a file as its ending says, and say where it is."""
+    """Print a result, or write it to a file in the format of its extension."""
     from tierwise._util.tables import TABLE_ENDINGS, check_ending, write_bytes
 
     if out is None:
@@ -112,7 +112,7 @@ def give(result: Given, out: Path | None, *, json: bool, quiet: bool) -> None:
 
 
 def said_where(path: Path, *, quiet: bool) -> None:
-    """Say on stderr where a file is that was written."""
+    """Print on stderr the name of a file that was written."""
     if not quiet:
         note(f"Wrote {path}.")
 
@@ -145,7 +145,7 @@ def _print(parts: "list[RenderableType]", file: IO[str], width: int) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    # Without markup, for an item may be called [b].
+    # Without markup, because an item may be called [b].
     console = Console(file=file, width=width, highlight=False, markup=False, emoji=False)
     for number, part in enumerate(parts):
         if number > 0 and isinstance(part, Text):
@@ -155,7 +155,7 @@ def _print(parts: "list[RenderableType]", file: IO[str], width: int) -> None:
 
 @dataclass(frozen=True)
 class _Printable:
-    """Text or a table, with characters escaped that a terminal would obey."""
+    """Text or a table, with control characters escaped."""
 
     part: "RenderableType"
 
@@ -172,7 +172,7 @@ class _Printable:
 
 
 def _escaped(text: str) -> str:
-    """Escape what a terminal would obey, but for ends of lines."""
+    """Escape control characters except line ends."""
     return "\n".join(printable(line) for line in text.split("\n"))
 
 
@@ -187,21 +187,21 @@ def print_json(result: dict[str, Any], out: Path | None) -> None:
 
 
 def progress(*, quiet: bool) -> "Progress":
-    """Say how long work shows how far it is: a bar on a terminal, elsewhere a line now and then."""
+    """Choose how to show progress: a bar on a terminal, elsewhere a line now and then."""
     if quiet:
         return "off"
     return "auto" if sys.stderr.isatty() else LinesOfProgress()
 
 
 class LinesOfProgress:
-    """Shows the progress of long work, one line at a time, as logs want it.
+    """Shows progress one line at a time, for logs.
 
     Parameters
     ----------
     seconds
-        How long nothing is said, at the beginning and from one line to the next.
+        The shortest time between two lines, and before the first.
     clock
-        Tells the time, in seconds.
+        The clock, in seconds.
     """
 
     def __init__(self, seconds: float = 10.0, clock: "Callable[[], float]" = monotonic) -> None:
@@ -210,8 +210,8 @@ class LinesOfProgress:
         self._said = clock()
 
     def __call__(self, description: str, done: int, total: int) -> None:
-        """Say how many steps are done, if some are left and nothing was said for a while."""
-        # What has just been finished is not waited for any longer.
+        """Print how many steps are done, if some are left and the last line is old enough."""
+        # Nobody waits for work that is already done.
         if done < total and self._clock() - self._said >= self._seconds:
             self._said = self._clock()
             note(f"{description}: {done:,} of {total:,}")
@@ -219,7 +219,7 @@ class LinesOfProgress:
 
 @contextmanager
 def working(what: str, *, quiet: bool) -> Iterator[None]:
-    """Show on a terminal that something is being done whose end cannot be foreseen."""
+    """Show a spinner on a terminal while work of unknown length runs."""
     if quiet or not sys.stderr.isatty():
         yield
         return
@@ -230,16 +230,16 @@ def working(what: str, *, quiet: bool) -> Iterator[None]:
 
 
 def note(text: str) -> None:
-    """Tell people something on stderr."""
+    """Print a note on stderr."""
     import typer
 
     typer.echo(fitted(printable(text)), err=True)
 
 
 def fitted(text: str) -> str:
-    """Break a note at the width of the terminal; elsewhere it stays on one line, as logs want it.
+    """Wrap a note at the width of the terminal; elsewhere, keep it on one line for logs.
 
-    Options and names are not broken, so that they can be copied.
+    Options and names are not broken, so they can be copied.
     """
     if not sys.stderr.isatty():
         return text
@@ -247,7 +247,7 @@ def fitted(text: str) -> str:
 
 
 def save_figure(ax: "Axes", path: Path, *, quiet: bool) -> None:
-    """Write a figure, which is there whole or not at all, and say where it is."""
+    """Write a figure completely or not at all, and print its name."""
     from matplotlib import pyplot as plt
 
     from tierwise._util.resources import whole_file

@@ -1,4 +1,4 @@
-"""What can be done about a problem, in the words of the shell: keywords become options."""
+"""Write remedies for the shell: keywords become options."""
 
 import inspect
 import re
@@ -51,7 +51,7 @@ class Shell:
     Attributes
     ----------
     command
-        The command; empty where every option is known to be there.
+        The command; empty if every option exists.
     options
         For each command the options, by the names of their parameters.
     """
@@ -59,8 +59,8 @@ class Shell:
     command: str = ""
     options: Mapping[str, Mapping[str, Option]] = field(default_factory=dict)
 
-    def says(self, told: TierwiseError | Remark | str) -> str:
-        """Put a message on one line, its remedies as options.
+    def says(self, message: TierwiseError | Remark | str) -> str:
+        """Write a message on one line, with its remedies as options.
 
         Examples
         --------
@@ -68,22 +68,22 @@ class Shell:
         >>> Shell().says(InputError("2 items are tied", [use("if that is meant", ties="allow")]))
         '2 items are tied: use --ties allow if that is meant'
         """
-        if isinstance(told, str):
-            text = told
+        if isinstance(message, str):
+            text = message
         else:
-            text = advise(self._problem(told), told.remedies, self._wording)
+            text = advise(self._problem(message), message.remedies, self._wording)
         return printable(" ".join(text.split()))
 
-    def _problem(self, told: TierwiseError | Remark) -> str:
-        """Say what is wrong; an argument that it is about becomes an option."""
-        if not isinstance(told, TierwiseError):
-            return told.problem
-        name = _OPTION_OF.get(told.argument, told.argument)
+    def _problem(self, message: TierwiseError | Remark) -> str:
+        """Return the problem; the argument that it is about becomes an option."""
+        if not isinstance(message, TierwiseError):
+            return message.problem
+        name = _OPTION_OF.get(message.argument, message.argument)
         option = self.options.get(self.command, {}).get(name)
-        return told.problem if option is None else told.about_argument(option.name)
+        return message.problem if option is None else message.about_argument(option.name)
 
     def _wording(self, remedy: Remedy) -> str | None:
-        """Write a remedy as options; None if the command cannot be told so."""
+        """Write a remedy as options; None if the command has no such option."""
         if remedy.function and not remedy.command:
             return None
         settings = [
@@ -117,7 +117,7 @@ class Shell:
 
 
 def _ungrouped(settings: tuple[tuple[str, Any], ...]) -> Iterator[tuple[str, Any]]:
-    """Yield keywords with their values; what Python groups, the shell has one by one."""
+    """Yield keywords with their values; values that Python groups are separate in the shell."""
     for keyword, value in settings:
         yield from value.settings if isinstance(value, Group) else [(keyword, value)]
 

@@ -1,4 +1,4 @@
-"""``tierwise warm-up``: compile what first uses would wait for."""
+"""``tierwise warm-up``: compile in advance what a first use would wait for."""
 
 import warnings
 from collections.abc import Callable, Iterator
@@ -9,7 +9,7 @@ from typing import Any
 from tierwise.cli import options, printing
 from tierwise.errors import TierwiseWarning
 
-# More items than are summed over, so that chains and local searches are compiled, too.
+# Too many items for exact sums, so chains and local searches are compiled too.
 _MANY_ITEMS = 15
 
 
@@ -17,22 +17,22 @@ def warm_up_command(
     *,
     quiet: options.Quiet = False,
 ) -> None:
-    """Compile for this machine what fits, searches, posteriors and pages use, once.
+    """Compile everything once for this machine: fits, searches, posteriors and pages.
 
-    A first use otherwise waits for it, some seconds for each kind of answers. What was compiled is
-    kept beside the package, or where the environment variable NUMBA_CACHE_DIR says.
+    Otherwise the first use waits, some seconds for each kind of answers. The compiled code is kept
+    beside the package, or in the folder named by the environment variable NUMBA_CACHE_DIR.
     """
     with TemporaryDirectory(prefix="tierwise-") as folder, warnings.catch_warnings():
-        # So few draws tell nothing, and nobody looks at them.
+        # These few draws are never looked at.
         warnings.simplefilter("ignore", TierwiseWarning)
         for name, use in steps(Path(folder)):
             if not quiet:
-                printing.note(f"Compiling what {name} need.")
+                printing.note(f"Compiling the code for {name}.")
             use()
 
 
 def steps(folder: Path) -> Iterator[tuple[str, Callable[[], object]]]:
-    """Return, one kind of answers after the other, its name and what uses all that is for it."""
+    """Return for each kind of answers its name and a function that uses all its code."""
     from tierwise.data.battles import Battles
     from tierwise.data.datasets import load_political_goals
     from tierwise.data.preferences import Preferences

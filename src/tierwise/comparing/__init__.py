@@ -1,1 +1,1 @@
-"""Methods compared over data sets: tiers, and what tests of significance say beside them."""
+"""Compare methods over data sets: tiers, and significance tests for comparison."""

@@ -1,4 +1,4 @@
-"""compare: methods over data sets, with tiers in place of overlapping groups."""
+"""compare: methods over data sets, with tiers instead of overlapping groups."""
 
 from __future__ import annotations
 
@@ -68,45 +68,46 @@ def compare(
     rng: RandomSource = None,
     **of_leaderboard: Any,
 ) -> Comparison:
-    """Compare methods over data sets: tiers, how sure they are, and what tests would say.
+    """Compare methods over data sets: tiers, their uncertainty, and significance tests.
 
-    Each data set ranks the methods by their scores, and the rankings make a `leaderboard`: the
-    tiers and probabilities are the same. Scores of a method on a data set that are repeated, for
-    seeds or folds, are averaged. Gaps stay open.
+    Each data set ranks the methods by their scores, and the rankings give a `leaderboard` with the
+    same tiers and probabilities. Repeated scores of a method on a data set, for seeds or folds, are
+    averaged. Missing scores stay missing.
 
     Parameters
     ----------
     source
         A file's name, an open file, or a data frame of pandas, polars or pyarrow. One row per data
-        set and one column per method, or the other way round, or one row per data set and method.
+        set and one column per method, the reverse, or one row per data set and method.
     better
-        Which scores are better: "higher" or "lower". Higher ones are if None, but where each row is
-        a ranking it is asked.
+        Which scores are better: "higher" or "lower". None means higher, except that a table whose
+        rows are rankings needs an explicit choice.
     rope
-        Differences of scores up to this do not matter, the region of practical equivalence:
-        probabilities of being better on scores are of being better by more. Tiers are about ranks,
-        and do not depend on it.
+        The region of practical equivalence: differences of scores up to this do not matter, and
+        "better" means better by more than this. Tiers depend only on ranks, not on it.
     tolerance
-        Scores no further than this from the best of a group tie on a data set. A tie says nothing
-        about which of two methods is better, and nothing about their being equal.
+        Scores within this distance of the best of a group are tied on a data set. A tie is evidence
+        neither for a difference between two methods nor for their equality.
     items_in
-        Whether methods are in "rows" or in "columns"; "auto" finds out, and asks if in doubt.
+        Whether methods are in "rows" or in "columns"; "auto" detects this, and raises an error if
+        in doubt.
     items, tasks
-        The methods to compare, and the data sets to compare them on; otherwise all that look so.
+        The methods to compare, and the data sets to compare them on; by default all that look like
+        methods and data sets.
     lower
-        Data sets on which lower scores are better, where higher ones are on the others.
+        Data sets on which lower scores are better, if higher ones are better on the others.
     layout
-        "wide", or "long" with one row per data set and method; "auto" finds out.
+        "wide", or "long" with one row per data set and method; "auto" detects this.
     task, item, score
-        The columns of data sets, methods and scores, where their titles do not tell.
+        The columns of data sets, methods and scores, if their titles do not make this clear.
     decimal, missing, order, rename, spellings, format, encoding, sheet
-        As for `read_scores`. From one grade to the next is one step, of the same size for all.
+        As in `read_scores`. All steps between neighbouring grades have the same size.
     alpha
-        Level of the tests of Friedman and Nemenyi.
+        Significance level of the Friedman and Nemenyi tests.
     workers, progress, rng
-        As for `leaderboard`. The same seed gives the same comparison.
+        As in `leaderboard`. The same seed gives the same comparison.
     **of_leaderboard
-        Anything else that `leaderboard` takes: family, tiers, level, certainty and so on.
+        Other arguments of `leaderboard`: family, tiers, level, certainty and so on.
 
     Examples
     --------

@@ -24,20 +24,20 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class FriedmanTest(Result):
-    """What Friedman's test and Nemenyi's say about methods; only complete data sets count.
+    """Results of the Friedman and Nemenyi tests; only complete data sets count.
 
     Attributes
     ----------
     mean_ranks : numpy.ndarray
         Mean rank of each method; ties share the mean of their ranks.
     n_data_sets : int
-        Number of data sets without gaps.
+        Number of data sets without missing scores.
     statistic, p_value : float
         Friedman's chi-squared, and its p value.
     alpha : float
         Level of the critical difference.
     critical_difference : float
-        Nemenyi's: mean ranks that are further apart differ significantly.
+        Nemenyi's critical difference: mean ranks further apart differ significantly.
     p_values : numpy.ndarray
         Nemenyi's p value for each pair of methods.
     cliques : tuple of tuple of int
@@ -90,7 +90,7 @@ def ranks_of(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 def friedman_test(scores: NDArray[np.float64], alpha: float) -> FriedmanTest | None:
     """Test whether methods (columns) differ over data sets (rows), higher scores being better.
 
-    None where there are fewer than three methods, or fewer than two data sets without gaps.
+    None if there are fewer than three methods, or fewer than two complete data sets.
 
     Examples
     --------

@@ -17,8 +17,8 @@ _REPLICATES = 1000
 def stretched_ranks(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Rank methods (columns) on each data set (row), from 1 to the number of methods.
 
-    Where some have no score, the ranks of the others are stretched, so that the worst of three
-    counts like the worst of ten. A method that is alone has no rank.
+    If some have no score, the ranks of the others are stretched, so the worst of three counts like
+    the worst of ten. A single method has no rank.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def mean_ranks(
 ) -> NDArray[np.float64]:
     """Return the mean rank of each method, and the ends of its interval, ``[method, 3]``.
 
-    Data sets are drawn with replacement, and means taken again. Higher scores are better.
+    Data sets are resampled with replacement. Higher scores are better.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a comparison says in words: a paragraph for a paper, and where tests differ from tiers."""
+"""A comparison in words: a paragraph for a paper, and where tests differ from tiers."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _MODELS = {
 }
 
 _DIVISIONS = {
-    "best": "The most probable division has",
-    "leader": "No method of a tier surely differs from its first, which gives",
-    "sure": "No two methods of a tier surely differ, which gives",
+    "best": "The most probable tier list has",
+    "leader": "Grouping methods that are not clearly different from the first of their tier gives",
+    "sure": "Allowing no two clearly different methods in a tier gives",
 }
 
 
@@ -48,8 +48,8 @@ def paragraph_of(compared: Comparison) -> str:
         parts.append(_no_differences(compared))
     else:
         parts.append(
-            f"Tiers and their uncertainty come from {model}, fitted to the rankings, with tiers of "
-            f"all sizes considered{_choice(compared)}. {_DIVISIONS[board.published]} "
+            f"Tiers and their uncertainty come from {model}, fitted to the rankings, over tiers "
+            f"of all sizes{_choice(compared)}. {_DIVISIONS[board.published]} "
             f"{counted(len(compared.tiers), 'tier')}: {_tiers_in_words(compared)}."
         )
         parts.append(_how_sure(compared))
@@ -58,9 +58,7 @@ def paragraph_of(compared: Comparison) -> str:
         parts.append(_tests(compared))
     if compared.rope:
         parts.append(_equivalence(compared))
-    parts.append(
-        f"The analysis was made with tierwise {board.provenance.version}. To cite: {to_cite}."
-    )
+    parts.append(f"The analysis used tierwise {board.provenance.version}. To cite: {to_cite}.")
     return " ".join(parts)
 
 
@@ -71,8 +69,8 @@ def _no_differences(compared: Comparison) -> str:
     if same >= compared.board.certainty:
         return f"{said}All of them are {NEARLY_IN_WORDS} (probability {share_in_words(same)})."
     return (
-        f"{said}That does not show that they are the same: with probability "
-        f"{share_in_words(same)} all of them are {NEARLY_IN_WORDS}."
+        f"{said}This does not show that they are the same: the probability that all of them are "
+        f"{NEARLY_IN_WORDS} is {share_in_words(same)}."
     )
 
 
@@ -81,11 +79,11 @@ def _what_was_compared(compared: Comparison) -> str:
     said = f"We compared {methods} on {counted(len(compared.scores), 'data set')}"
     if compared.n_gaps:
         total = compared.scores.size
-        said += f" ({compared.n_gaps:,} of {total:,} scores are missing, and are left open)"
+        said += f" ({compared.n_gaps:,} of {total:,} scores are missing)"
     said += ". On each data set, the methods were ranked by their scores"
     if compared.tolerance:
-        said += f"; scores no further than {compared.tolerance:g} from the best of a group were "
-        said += "taken as tied"
+        said += f"; scores within {compared.tolerance:g} of the best of a group were "
+        said += "treated as tied"
     return f"{said}."
 
 
@@ -118,8 +116,8 @@ def _how_sure(compared: Comparison) -> str:
     first = board.rows[0]
     if first.tied_with:
         return (
-            f"{said}; {first.item}, which comes first, cannot be distinguished with that "
-            f"probability from {counted(len(first.tied_with), 'other method')}."
+            f"{said}; {first.item}, which comes first, cannot be distinguished from "
+            f"{counted(len(first.tied_with), 'other method')} at that level."
         )
     return f"{said}; {first.item} is better than every other method with that probability."
 
@@ -127,11 +125,11 @@ def _how_sure(compared: Comparison) -> str:
 def _what_was_checked(compared: Comparison) -> str:
     if compared.check.verdict == "fits":
         return (
-            "The model was checked against the rankings that it was fitted to, by what it predicts "
-            "of pairs and ranks, and describes them."
+            "We checked the model's predictions of pairs and ranks against the data, and they "
+            "agree."
         )
     words = compared.check.verdict_in_words()
-    return f"Checked against the rankings, the model does not describe all of them: {words}"
+    return f"A check against the data shows that the model does not describe them fully: {words}"
 
 
 def _tests(compared: Comparison) -> str:
@@ -143,7 +141,7 @@ def _tests(compared: Comparison) -> str:
         f"{test.statistic:.2f}, {p_value}"
     )
     if test.n_data_sets < len(compared.scores):
-        said += f" on the {test.n_data_sets:,} data sets without gaps"
+        said += f" on the {test.n_data_sets:,} complete data sets"
     return (
         f"{said}, and Nemenyi's critical difference of mean ranks at {test.alpha:g} is "
         f"{test.critical_difference:.2f}."
@@ -165,7 +163,7 @@ def _equivalence(compared: Comparison) -> str:
 
 
 def verdicts_in_words(compared: Comparison) -> str:
-    """Say how many pairs each way to compare separates, and where it differs from tiers."""
+    """Say how many pairs each method of comparison separates, and where it differs from tiers."""
     verdicts = compared.verdicts()
     n_pairs = len(compared.methods) * (len(compared.methods) - 1) // 2
     certainty = percent(compared.board.certainty)
@@ -191,7 +189,7 @@ def verdicts_in_words(compared: Comparison) -> str:
             )
     else:
         sentences.append(
-            "The tests of Friedman and Nemenyi need three methods, and two data sets without gaps."
+            "The Friedman and Nemenyi tests need three methods and two complete data sets."
         )
     return " ".join(sentences)
 

@@ -1,4 +1,4 @@
-"""Comparison: methods over data sets, with what is pasted into a paper."""
+"""Comparison: methods over data sets, with text and tables for a paper."""
 
 from __future__ import annotations
 
@@ -45,30 +45,30 @@ class Comparison(Result):
     Attributes
     ----------
     board : Leaderboard
-        Tiers, rank intervals, and how sure they are.
+        Tiers, rank intervals and probabilities.
     methods : tuple
         The methods.
     scores : numpy.ndarray
-        ``[data set, method]``: the scores; NaN where a method was not tried.
+        ``[data set, method]``: the scores; NaN if a method was not tried.
     data_sets : tuple of str
-        What the data sets are called; empty if they have no names.
+        The names of the data sets; empty if they have none.
     better : {"higher", "lower"}
         Which scores are better.
     rope : float
-        Differences of scores up to this do not matter, in ``signed_ranks``.
+        Differences of scores up to this do not matter in ``signed_ranks``.
     tolerance : float
-        Scores no further than this from the best of a group are tied on a data set.
+        Scores within this distance of the best of a group are tied on a data set.
     mean_ranks : numpy.ndarray
-        ``[method, 3]``: mean rank over data sets, and its bootstrap interval. Where a data set has
-        gaps, ranks of the others are stretched to the full range.
+        ``[method, 3]``: mean rank over data sets, and its bootstrap interval. If a data set has
+        missing scores, the ranks of the others are stretched to the full range.
     friedman : FriedmanTest or None
-        What the tests of Friedman and Nemenyi say; None where they cannot be made.
+        The results of the Friedman and Nemenyi tests; None if they are not possible.
     signed_ranks : SignedRanks
         Probabilities that one method is better than another by at least ``rope``, on scores.
     check : FitCheck
         Whether the model describes the rankings.
     reading : ReadingNotes or None
-        How the table was understood.
+        How the table was read.
     """
 
     board: Leaderboard
@@ -91,7 +91,7 @@ class Comparison(Result):
 
     @property
     def n_gaps(self) -> int:
-        """How many scores there are none of."""
+        """The number of missing scores."""
         return int(np.isnan(self.scores).sum())
 
     def __repr__(self) -> str:
@@ -102,10 +102,10 @@ class Comparison(Result):
         )
 
     def verdicts(self) -> dict[str, NDArray[np.bool_]]:
-        """Return of each way to compare whether it calls a method (row) better than another.
+        """Return for each kind of comparison whether it calls a method (row) better than another.
 
         "tiers": in a better tier. "probability": in a better tier with the certainty of the
-        leaderboard. "nemenyi": mean ranks differ by more than the critical difference, where
+        leaderboard. "nemenyi": mean ranks differ by more than the critical difference, if
         Friedman's test is significant. "signed ranks": better by at least ``rope`` with the same
         certainty.
 
@@ -142,9 +142,9 @@ class Comparison(Result):
         return {row.item: letter(row.tier - 1) for row in self.board.rows}
 
     def nemenyi_letters(self) -> dict[Item, str] | None:
-        """Return the letters of Nemenyi's cliques, of which a method may have several.
+        """Return the letters of Nemenyi's cliques; a method may have several.
 
-        None where there is no test.
+        None if there is no test.
         """
         if self.friedman is None:
             return None
@@ -176,7 +176,7 @@ class Comparison(Result):
         }
 
     def pairs(self, *, backend: Backend = "pandas") -> Any:
-        """Return a data frame with one row per pair of methods, the one first that stands higher.
+        """Return a data frame with one row per pair of methods, the better one first.
 
         ``p_better_tier``, ``p_tied_or_nearly`` and ``p_worse_tier`` come from the leaderboard;
         ``p_better``, ``p_equivalent`` and ``p_worse`` from Bayesian signed ranks: by at least
@@ -206,7 +206,7 @@ class Comparison(Result):
         return make_frame(self.columns(), backend)
 
     def as_table(self) -> Table:
-        """Return the table as people read it, which `write` puts into files."""
+        """Return the table, which `write` writes to files."""
         header = ["", "method", "tier", "mean rank", f"rank ({percent(self.board.level)})"]
         header += ["P(this tier)", "P(better)", "P(near)"]
         others = self.nemenyi_letters()
@@ -231,12 +231,12 @@ class Comparison(Result):
         )
 
     def note(self) -> str:
-        """Say what the letters and numbers are."""
+        """Explain the letters and numbers."""
         said = (
             "Methods with the same letter are in one tier. "
             f"{note_on_tiers(self.board)} Mean ranks are over {len(self.scores):,} data sets"
         )
-        said += "; ranks on data sets with gaps are stretched." if self.n_gaps else "."
+        said += "; ranks on incomplete data sets are stretched." if self.n_gaps else "."
         return f"{said} {note_on_next(self.board)} {self.board.choice.sentence()}"
 
     def to_latex(self) -> str:
@@ -258,7 +258,7 @@ class Comparison(Result):
     def paragraph(self) -> str:
         """Return a paragraph for a paper: what was compared, how, and what was found.
 
-        It ends with what to cite.
+        It ends with the references to cite.
         """
         return paragraph_of(self)
 
@@ -267,7 +267,7 @@ class Comparison(Result):
         return verdicts_in_words(self)
 
     def summary(self, width: int = 88) -> str:
-        """Return the comparison for people."""
+        """Return the comparison as text."""
         parts = [self.as_table().to_text(width), self.differences()]
         if self.check.caution():
             parts.append(self.check.caution())

@@ -2,8 +2,8 @@
 
 Differences on data sets are draws of an unknown distribution with a Dirichlet process as its prior,
 of strength one half, at a difference of 0. Given weights of the differences, the sum of two of them
-lies above twice the margin with some probability, within it, or below; what counts is which of the
-three is the most probable, and in which share of the weights that are drawn it is.
+lies above twice the margin, within it, or below, each with some probability. The result is, over
+draws of the weights, how often each of the three is the most probable.
 
 References
 ----------
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 STRENGTH = 0.5
-"""Strength of the prior: so many data sets without a difference."""
+"""Strength of the prior: the number of data sets without a difference."""
 _DRAWS = 2000
 
 
@@ -43,7 +43,7 @@ class SignedRanks(Result):
     equivalent : numpy.ndarray
         Probability that they are practically equivalent.
     n_draws : int
-        Number of draws that probabilities are shares of.
+        Number of draws behind the probabilities.
     """
 
     rope: float
@@ -57,12 +57,12 @@ def signed_ranks(
 ) -> SignedRanks:
     """Compare methods (columns) over data sets (rows) pair by pair; higher scores are better.
 
-    Data sets count on which both methods have a score; a pair without any is undecided.
+    Only data sets on which both methods have a score count; a pair without any is undecided.
 
     Parameters
     ----------
     scores
-        The scores; NaN is a gap.
+        The scores; NaN means missing.
     rope
         Differences of less than this do not matter.
     rng

@@ -38,15 +38,15 @@ class Annealing:
     Attributes
     ----------
     switched
-        Number of items whose labels are passed round among them in a step.
+        Number of items whose labels are permuted in a step.
     schedule
-        How the inverse temperature grows: by a fixed amount a step ("linear") or by a fixed
+        How the inverse temperature grows: by a fixed amount per step ("linear") or by a fixed
         factor ("geometric"). It starts and ends at values that suit the size of the costs.
     steps
-        Number of steps from each start; None for a number that suits the number of items.
+        Number of steps from each start; None adapts it to the number of items.
     restarts
-        Number of random starts; None for a number that suits the number of items, or fewer if
-        several of them end in the same total.
+        Number of random starts; None adapts it to the number of items, and stops early if several
+        end in the same total.
 
     Examples
     --------

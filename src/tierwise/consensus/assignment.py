@@ -32,7 +32,7 @@ def solve_by_assignment(problem: Problem) -> Consensus:
     """
     if problem.pairs.size:
         raise InputError(
-            "the assignment method is for additive distances, such as hamming",
+            "the assignment method needs an additive distance, such as hamming",
             [use("for Kendall", method=one) for one in ("subsets", "milp", "annealing")],
         )
     n_optima: int | None

@@ -52,7 +52,7 @@ def find_consensus(
     method
         "assignment" (exact, additive distances only), "subsets" (exact, to about 25 items, counts
         all optima), "milp" (a proof or a bound, to 200 items) or "annealing" (any number of items,
-        no proof). "auto" takes an exact method where that is affordable.
+        no proof). "auto" uses an exact method if feasible.
     rng
         Seed or generator, for annealing.
     time_limit

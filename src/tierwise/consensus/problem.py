@@ -36,7 +36,7 @@ class Problem:
     magnitude
         Sum of all costs, whatever their sign.
     tolerance
-        Totals that differ by no more are the same: 0 where all sums are exact.
+        Totals that differ by no more are the same: 0 if all sums are exact.
     """
 
     linear: npt.NDArray[np.float64]
@@ -117,7 +117,7 @@ class Consensus:
     alternatives
         Labels of other tiers with the same total that were found, at most ten.
     n_optima
-        How many tiers have the least total, where that is known exactly.
+        How many tiers have the least total, if that is known exactly.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Battles: who won against whom, counted; nothing depends on how many battles there were."""
+"""Battles: counts of who beat whom, whose size does not depend on the number of battles."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ if TYPE_CHECKING:
     from tierwise.files.table_file import TableFile
 
 Resampling: TypeAlias = Literal["auto", "battle", "judge"]
-"""What is drawn again: battles, or judges with all that they decided."""
+"""The unit of resampling: battles, or judges with all their battles."""
 DrawnAs: TypeAlias = Literal["half", "drop", "model"]
-"""Whether a drawn battle counts half to each side, not at all, or is an outcome of its own."""
+"""How a drawn battle counts: half to each side, not at all, or as a separate outcome."""
 Position: TypeAlias = Literal["ignore", "model"]
-"""Whether being shown first may help an item: not considered, or estimated."""
+"""Whether the advantage of being shown first is ignored or estimated."""
 
 
 # Outcomes of a battle, in this order: the first won, the second won, they drew.
@@ -56,39 +56,39 @@ _WON_SECOND, _DRAWN = 1, 2
 _DRAWN_IN_WORDS = {
     "half": "half to each side",
     "drop": "left out",
-    "model": "an outcome of their own",
+    "model": "a separate outcome",
 }
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Battles:
-    """Battles between two items each, counted; they never change, and they add.
+    """Counts of battles between two items. They are immutable and can be added.
 
     Attributes
     ----------
     items : tuple of str
         The items, in the order of their names.
     decided : numpy.ndarray
-        ``decided[a, b]`` says how often ``a`` won against ``b``.
+        ``decided[a, b]`` is how often ``a`` beat ``b``.
     drawn : numpy.ndarray
-        ``drawn[a, b]`` says how often the two drew; the table is symmetric.
+        ``drawn[a, b]`` is how often the two drew; the table is symmetric.
     drawn_as : {"half", "drop", "model"}
-        Whether a drawn battle counts half to each side, not at all, or is an outcome of its own,
-        whose probability is estimated (Davidson's model; with worths alone).
+        How a drawn battle counts: half to each side, not at all, or as a separate outcome whose
+        probability is estimated (Davidson's model; only with worths).
     votes : BattleVotes or None
-        The same by judge, where it is known who judged.
+        The same counts by judge, if the judges are known.
     reading : ReadingNotes or None
-        How a table was understood, where the battles were read from one.
+        How the table was read, if the battles come from one.
     design_effect : float or None
-        How many battles say as much as one independent battle: because judges decided several
-        each, which models estimate, or because of weights of a survey. ``wins`` are divided by it.
-        None where battles count as they are.
+        How many battles carry as much information as one independent battle: because judges decided
+        several each (models estimate this), or because of survey weights. ``wins`` are divided by
+        it. None if battles are not scaled.
     shown : ShownFirst or None
-        The same by who was shown first, where that is known.
+        The same counts by who was shown first, if that is known.
     position : {"ignore", "model"}
-        Whether it is estimated how much it helps an item to be shown first (with worths alone).
+        Whether the advantage of being shown first is estimated (only with worths).
     n_rows : int or None
-        How many battles there are, where these have weights of a survey.
+        The number of battles, if they have survey weights.
 
     Examples
     --------
@@ -123,7 +123,7 @@ class Battles:
         check_choice("position", self.position, get_args(Position))
         if len(self.items) < 2:
             raise InputError(
-                f"there is only one model, {quoted(self.items[0])}: a battle takes two"
+                f"there is only one model, {quoted(self.items[0])}: a battle needs two items"
                 if self.items
                 else "there are no battles: give at least one"
             )
@@ -132,14 +132,17 @@ class Battles:
             check_counts(name, table, (len(self.items),) * 2)
             if table.diagonal().any():
                 item = self.items[int(np.argmax(table.diagonal()))]
-                raise InputError(f"{quoted(item)} is compared with itself: a battle takes two")
+                raise InputError(
+                    f"{quoted(item)} is compared with itself: a battle needs two items"
+                )
         if not np.array_equal(self.drawn, self.drawn.T):
-            raise InputError("drawn must be symmetric: who drew with whom has no order")
+            raise InputError("drawn must be symmetric: a draw has no order")
         if self.position == "model" and self.shown is None:
             raise InputError(
-                "it is not known who was shown first, so the advantage of the first place cannot "
-                "be estimated: give the two models in two columns, in the order shown",
-                [use("to leave it out", position="ignore")],
+                "it is not known who was shown first, so the advantage of the first place "
+                "cannot be estimated: give the two models in two columns, in the order "
+                "shown",
+                [use("to ignore it", position="ignore")],
             )
         self.decided.flags.writeable = False
         self.drawn.flags.writeable = False
@@ -152,7 +155,7 @@ class Battles:
         position: Position = "ignore",
         weights_are: WeightsAre | None = None,
     ) -> Battles:
-        """Take battles as they were counted from a file."""
+        """Make battles from the counts of a file."""
         battles = cls(
             counts.items,
             counts.wins,
@@ -180,15 +183,15 @@ class Battles:
         position: Position = "ignore",
         spellings: Spellings = "ask",
     ) -> Battles:
-        """Make battles of rows (first, second, winner), or (first, second, winner, judge).
+        """Make battles from rows (first, second, winner) or (first, second, winner, judge).
 
         Parameters
         ----------
         rows
-            One battle each, the item that was shown first before the other; the winner is one of
+            One battle per row, with the item that was shown first in front. The winner is one of
             the two, or "tie".
         drawn, position, spellings
-            As for `read_battles`.
+            As in `read_battles`.
         """
         import pyarrow as pa
 
@@ -229,7 +232,7 @@ class Battles:
         rename: Mapping[str, str] | None = None,
         spellings: Spellings = "ask",
     ) -> Battles:
-        """Take battles as the readers of tables give them; options are as for `read_battles`."""
+        """Make battles from a table; options as in `read_battles`."""
         check_choice("drawn", drawn, get_args(DrawnAs))
         check_choice("position", position, get_args(Position))
         columns = BattleColumns(
@@ -250,34 +253,35 @@ class Battles:
     def families(self) -> tuple[str, ...]:
         """The families of models that can be fitted.
 
-        What is estimated of draws and of the first place goes with worths: with a theta, battles
-        are won or lost.
+        Only models with worths estimate draws and the advantage of the first place; with theta, a
+        battle is won or lost.
         """
         return ("luce",) if "model" in (self.drawn_as, self.position) else ("mallows", "luce")
 
     @property
     def wins(self) -> NDArray[np.float64]:
-        """``wins[a, b]``: battles that ``a`` won against ``b``, and half of those that were drawn.
+        """``wins[a, b]``: battles that ``a`` won against ``b``, plus half of the drawn ones.
 
-        Without the drawn ones where ``drawn_as`` is "drop"; divided by ``design_effect``, if any.
+        Drawn battles do not count if ``drawn_as`` is "drop". The counts are divided by
+        ``design_effect``, if any.
         """
         wins = self.decided if self.drawn_as == "drop" else self.decided + self.drawn / 2
         return wins if self.design_effect is None else wins / self.design_effect
 
     @property
     def pair_counts(self) -> NDArray[np.float64]:
-        """The same: how often each item is put above each other."""
+        """The same as ``wins``: how often each item is put above each other."""
         return self.wins
 
     @property
     def n_answers_of_items(self) -> NDArray[np.float64]:
-        """In how many battles each item is."""
+        """The number of battles of each item."""
         met = self.pair_counts + self.pair_counts.T
         return np.asarray(met.sum(axis=0))
 
     @property
     def n_battles(self) -> float:
-        """Number of battles that count; the sum of their weights."""
+        """The number of battles that count: the sum of their weights."""
         total = float(self.wins.sum())
         if self.n_rows is not None:
             return EffectiveNumber(total, self.n_rows, unit="battle")
@@ -288,26 +292,26 @@ class Battles:
 
     @property
     def n_rankings(self) -> float:
-        """The same: each battle is an answer of its own."""
+        """The same as ``n_battles``: each battle is one answer."""
         return self.n_battles
 
     @property
     def n_drawn(self) -> float:
-        """Number of drawn battles, whether they count or not."""
+        """The number of drawn battles, whether they count or not."""
         return float(self.drawn.sum()) / 2
 
     @property
     def n_judges(self) -> int | None:
-        """Number of judges; None where it is not known who judged."""
+        """The number of judges; None if the judges are not known."""
         return None if self.votes is None else len(self.votes.judges)
 
     @property
     def composite(self) -> bool:
-        """Whether some judge decided several battles.
+        """Whether any judge decided several battles.
 
-        These depend on each other under the model. To take them as independent is a composite
-        likelihood: estimates are right, but intervals are too narrow if judges differ, and the
-        bootstrap over judges is the remedy.
+        Battles of one judge are dependent under the model. Treating them as independent gives a
+        composite likelihood: estimates are right, but intervals are too narrow if judges differ.
+        The remedy is to bootstrap judges.
         """
         if self.votes is None:
             return False
@@ -315,11 +319,11 @@ class Battles:
         return bool((per_judge > 1).any())
 
     def with_drawn(self, drawn: DrawnAs) -> Battles:
-        """Return the same battles, drawn ones counting in another way; see ``drawn_as``."""
+        """Return the same battles with drawn ones counted in another way; see ``drawn_as``."""
         return replace(self, drawn_as=drawn)
 
     def with_position(self, position: Position) -> Battles:
-        """Return the same battles, the first place being estimated, or ignored.
+        """Return the same battles, with the advantage of the first place estimated or ignored.
 
         Examples
         --------
@@ -332,35 +336,35 @@ class Battles:
         return battles
 
     def unit_of_resampling(self, unit: Resampling = "auto") -> Literal["battle", "judge"]:
-        """Return what is drawn again: judges where they decide several battles each, if "auto"."""
+        """Return the unit of resampling; "auto" is judges if they decide several battles each."""
         if unit == "auto":
             return "judge" if self.composite else "battle"
         return unit
 
     @property
     def can_be_resampled(self) -> bool:
-        """Whether it is known what to draw: judges, or battles by whole weights."""
+        """Whether battles can be resampled: judges are known, or weights are whole numbers."""
         counts = (self.decided, self.drawn)
         whole = all(bool((one == np.round(one)).all()) for one in counts)
         return whole or self.unit_of_resampling() == "judge"
 
     def resampled(self, rng: np.random.Generator, *, unit: Resampling = "auto") -> Battles:
-        """Draw as many battles, or judges with all their battles, with replacement.
+        """Resample battles, or judges with all their battles, with replacement.
 
         Parameters
         ----------
         rng
             Generator.
         unit
-            What is drawn; "auto" draws judges where they decide several battles each. Weights that
-            are no whole numbers need judges.
+            What to resample; "auto" draws judges if they decide several battles each. Weights that
+            are not whole numbers need judges.
         """
         draw = draw_judges if self.unit_of_resampling(unit) == "judge" else draw_battles
         decided, drawn, shown = draw(self, rng)
         return replace(self, decided=decided, drawn=drawn, votes=None, reading=None, shown=shown)
 
     def __add__(self, other: Battles) -> Battles:
-        """Add battles; items, and judges by their names, may be new."""
+        """Add battles; they may have other items and judges."""
         if not isinstance(other, Battles):
             return NotImplemented
         return Battles(**joined_battles(self, other))
@@ -385,7 +389,7 @@ class Battles:
     def __eq__(self, other: object) -> bool:
         """Compare items and all counts.
 
-        Judges do not matter, nor does who was shown first unless that is estimated.
+        Judges do not matter. Who was shown first matters only if that is estimated.
         """
         if not isinstance(other, Battles):
             return NotImplemented
@@ -404,7 +408,7 @@ class Battles:
         return f"Battles({self.in_words()})"
 
     def in_words(self) -> str:
-        """Say how many battles there are, of how many items, by how many judges."""
+        """Return the number of battles, items and judges in words."""
         total = float(self.decided.sum()) + self.n_drawn
         battles = counted(_whole(total), "battle")
         if self.n_rows is not None:
@@ -423,9 +427,9 @@ class Battles:
         return Card(self.in_words(), note=how_read(self.reading)).to_html()
 
     def to_frame(self, *, backend: Backend = "pandas") -> Any:
-        """Return the battles as a data frame, each distinct one once with its weight.
+        """Return the battles as a data frame, each distinct battle once with its weight.
 
-        Its columns are those that `read_battles` knows.
+        `read_battles` reads its columns.
         """
         return make_frame(self._columns(), backend)
 
@@ -472,8 +476,9 @@ class Battles:
     def save(self, path: str | PathLike[str]) -> None:
         """Write the counts to a file, .csv or .parquet, which `read_battles` reads.
 
-        An update then reads what is new and adds it: ``read_battles("counts.parquet") +
-        read_battles("today.csv")``. A .parquet file also says how draws and the first place count.
+        An update reads only the new battles and adds them: ``read_battles("counts.parquet") +
+        read_battles("today.csv")``. A .parquet file also stores how draws and the first place
+        count.
         """
         import pyarrow as pa
         from pyarrow import csv, parquet
@@ -482,8 +487,8 @@ class Battles:
         suffix = wanted.suffix.lower()
         if suffix not in (".csv", ".parquet"):
             raise InputError(
-                f"battles are saved as .csv or .parquet, not as {quoted(wanted.name)}: choose one "
-                "of these endings"
+                f"battles can be saved as .csv or .parquet, not as {quoted(wanted.name)}: "
+                "choose one of these extensions"
             )
         table = pa.table(self._columns())
         with whole_file(wanted) as partial:
@@ -502,15 +507,15 @@ class Battles:
         drawn: DrawnAs | None = None,
         position: Position | None = None,
     ) -> Battles:
-        """Read what `save` wrote.
+        """Read a file that `save` wrote.
 
         Parameters
         ----------
         path
             The file.
         drawn, position
-            How draws and the first place count; as when they were saved if not given. A .csv file
-            does not say: there draws count half, and the first place does not matter.
+            How draws and the first place count; as saved if not given. A .csv file does not store
+            this: draws then count half, and the first place does not matter.
         """
         settings = _saved_settings(check_path(path))
         name, table = open_table(path)
@@ -548,20 +553,20 @@ def _saved_settings(path: Path) -> dict[str, Any]:
 def _refuse_columns_without_order(battles: Battles) -> None:
     """Refuse to estimate an advantage of the first place where columns have another order.
 
-    Tables of counts often have the winner first, or each two models in the order of their names.
+    Tables of counts often have the winner first, or each pair of models in alphabetical order.
     """
     if battles.position == "ignore" or battles.shown is None:
         return
     order = ""
     met = battles._cells.sum(axis=0)
     if not np.tril(met).any() or not np.triu(met).any():
-        order = "in every battle the two models are in the order of their names"
+        order = "in every battle the two models are in alphabetical order"
     if battles.decided.any() and np.array_equal(battles.shown.won, battles.decided):
         order = "the model in the first column won every battle"
     if order:
         raise InputError(
             f"{order}, so the columns do not seem to say who was shown first",
-            [use("to leave it out", position="ignore")],
+            [use("to ignore it", position="ignore")],
         )
 
 

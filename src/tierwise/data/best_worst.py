@@ -41,15 +41,15 @@ def read_best_worst(
     source
         A file's name, an open file, or a data frame of pandas, polars or pyarrow.
     format
-        As for `read_battles`.
+        As in `read_battles`.
     shown
         The columns of the items shown, one item each; or the one column that lists them, with "|",
         ";" or "," between them. Columns such as item1, item2, ... or shown are recognised.
     best, worst
         The columns with the names of the best and the worst item; either may be empty in a row.
         Columns called best, most, most important and worst, least, least important are recognised.
-        With one row per item they hold marks, such as 1 and 0; one column may say "best" or "worst"
-        (or 1 and -1), which is then named twice.
+        With one row per item they hold marks, such as 1 and 0. If one column says "best" or "worst"
+        (or 1 and -1), name it twice.
     item, choice_set
         For one row per item shown: the column of the items, and the column or columns that say
         which rows belong together, such as the person and the number of the question. Columns
@@ -57,13 +57,13 @@ def read_best_worst(
     weights
         The column that says how often a row counts; weight and count are recognised.
     encoding, sheet
-        As for `read_rankings`.
+        As in `read_rankings`.
 
     Returns
     -------
     Rankings
         One for each choice set: the best, then all others shown, which are tied, then the worst.
-        Items that were not shown could be anywhere.
+        The ranks of items not shown are unknown.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def best_worst_of_table(
     choice_set: Columns | None = None,
     weights: str | None = None,
 ) -> Rankings:
-    """Take choices as the readers of tables give them; options are as for `read_best_worst`."""
+    """Make rankings from a table of choices; options as in `read_best_worst`."""
     if shown is None:
         names = [str(name) for name in table.columns]
         long = recognised_long(names, item, _listed(choice_set), best, worst, weights)
@@ -123,7 +123,7 @@ def _listed(columns: Columns | None) -> list[str] | None:
 def sample_best_worst(rankings: Rankings, set_size: int, rng: RandomSource = None) -> Rankings:
     """Show a random set of items for each complete ranking; keep its best and its worst.
 
-    This simulates choices (MaxDiff) by any model that draws rankings.
+    This simulates MaxDiff choices from any model that draws rankings.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def sample_best_worst(rankings: Rankings, set_size: int, rng: RandomSource = Non
     set_size
         How many items are shown, at least two.
     rng
-        A seed, for the same draws every time.
+        Seed or generator.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def sample_best_worst(rankings: Rankings, set_size: int, rng: RandomSource = Non
     known = check_data(rankings, "sample_best_worst", Rankings)
     size = check_count("set_size", set_size)
     if known.unranked is not None:
-        raise InputError("some rankings are incomplete: give complete ones")
+        raise InputError("some rankings are incomplete: use complete ones")
     if not 2 <= size <= len(known.items):
         raise InputError(
             f"set_size must be from 2 to the number of items, {len(known.items)}; got {size}"

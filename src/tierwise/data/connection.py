@@ -1,7 +1,6 @@
 """Which items were compared with each other, directly or through others.
 
-About items of different parts answers say nothing: no chain of comparisons leads from one to the
-other.
+Answers say nothing about items of different parts, because no chain of comparisons connects them.
 """
 
 from __future__ import annotations
@@ -90,16 +89,17 @@ def parts_in_words(parts: Sequence[Sequence[Item]]) -> str:
     Examples
     --------
     >>> parts_in_words([["x", "y"], ["z"]])
-    'Never compared, not even through others: x and y; z. Nothing is known across these parts.'
+    'Never compared, not even indirectly: x and y; z. The answers say nothing across these groups.'
     """
     if len(parts) < 2:
         return ""
     named = [_named(part) for part in parts[:_MOST_NAMED]]
     if len(parts) > _MOST_NAMED:
-        named.append(counted(len(parts) - _MOST_NAMED, "more part"))
+        named.append(counted(len(parts) - _MOST_NAMED, "more group"))
+    groups = "; ".join(named)
     return (
-        f"Never compared, not even through others: {'; '.join(named)}. Nothing is known across "
-        "these parts."
+        f"Never compared, not even indirectly: {groups}. The answers say nothing across these "
+        "groups."
     )
 
 

@@ -1,4 +1,4 @@
-"""What of the data the model needs: counts, as large for a million rankings as for ten.
+"""The counts that models need, which are as small for a million rankings as for ten.
 
 `Counts` are sufficient statistics of complete rankings. `WeakOrderCounts` are those of weak orders
 under the distance ``inversions``: a weak order is a sequence of blocks, best first. A complete
@@ -57,8 +57,8 @@ class BlockCounts:
     n_rankings
         The number of rankings, the sum of their weights.
     log_completions
-        Sum over rankings of the log number of complete orderings that agree with what was said: 0
-        for complete rankings. All of them have the same blocks, so the same probability.
+        Sum over rankings of the log number of complete orderings that agree with the answer: 0 for
+        complete rankings. All of them have the same blocks, so the same probability.
     """
 
     items: tuple[Item, ...]
@@ -71,12 +71,12 @@ class BlockCounts:
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """Place counts and joint counts of complete rankings; two of them add.
+    """Place counts and joint counts of complete rankings. Counts of the same items can be added.
 
     Attributes
     ----------
     items
-        The items that the axes stand for.
+        The items of the axes.
     places
         ``places[a, r]`` is how often item ``a`` has place ``r``.
     joint
@@ -123,18 +123,18 @@ class Counts:
 
     @classmethod
     def from_chunks(cls, chunks: Iterable[Rankings]) -> Counts:
-        """Count rankings that come in pieces, of which only one is in memory at a time."""
+        """Count rankings that come in chunks, with one chunk in memory at a time."""
         tally: _Tally | None = None
         for chunk in chunks:
             if not isinstance(getattr(chunk, "places", None), np.ndarray):
                 raise InputError(
-                    f"counts take complete Rankings as data; got {quoted(chunk)}: make rankings "
-                    "of it first, as with Rankings.from_orderings"
+                    f"counts need complete Rankings; got {quoted(chunk)}: make rankings first, "
+                    "for example with Rankings.from_orderings"
                 )
             tally = _Tally(chunk.items) if tally is None else tally
             tally.add(chunk)
         if tally is None:
-            raise InputError("there are no rankings to count: give at least one chunk")
+            raise InputError("there are no rankings to count: pass at least one chunk")
         return tally.counts()
 
     @classmethod
@@ -185,7 +185,7 @@ class Counts:
     def save(self, path: str | PathLike[str]) -> None:
         """Write the counts to a file, .npz, with a checksum; `load` reads it.
 
-        An update then counts only what is new: ``Counts.load("counts.npz") + Counts.of(today)``.
+        An update counts only the new rankings: ``Counts.load("counts.npz") + Counts.of(today)``.
         """
         wanted = file_to_save(path, "counts", self.items)
         texts = {
@@ -197,7 +197,7 @@ class Counts:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Counts:
-        """Read what `save` wrote, and refuse it if it is damaged."""
+        """Read a file that `save` wrote; a damaged file is an error."""
         wanted = check_path(path)
         with open_arrays(wanted, "counts") as saved:
             texts = saved.text("items"), saved.text("n_rankings")
@@ -209,7 +209,9 @@ class Counts:
         item, place = np.indices(joint.shape[:2])
         counts = cls(items, joint[item, place, item, place], joint, n_rankings)
         if checksum != digest(*texts, counts.fingerprint()):
-            raise InputError(f"{wanted} is damaged: its checksum does not match; count again")
+            raise InputError(
+                f"{wanted} is damaged (its checksum does not match): count the rankings again"
+            )
         return counts
 
     @property
@@ -242,9 +244,9 @@ def _refuse_too_many(n_items: int) -> None:
     """Refuse so many items that their joint counts take too much memory."""
     if n_items > MOST_ITEMS_FOR_JOINT_COUNTS:
         raise TooLargeError(
-            f"joint counts of {n_items} items need {n_items**4 * 8 / 2**30:.1f} GB: they are "
-            f"kept for up to {MOST_ITEMS_FOR_JOINT_COUNTS} items. Fitting with given sizes "
-            "works for any number of items: pass the rankings themselves"
+            f"joint counts of {n_items} items need {n_items**4 * 8 / 2**30:.1f} GB, and the "
+            f"limit is {MOST_ITEMS_FOR_JOINT_COUNTS} items: pass the rankings themselves, "
+            "with given sizes"
         )
 
 
@@ -264,7 +266,7 @@ class _Tally:
         if not chunk.is_complete:
             raise InputError(
                 "place counts need complete rankings without ties: use "
-                "block_counts(rankings, sizes) or leave the incomplete answers out"
+                "block_counts(rankings, sizes) or leave out the incomplete answers"
             )
         self.add_places(chunk.places, chunk.weights)
 
@@ -359,7 +361,7 @@ def _blocks_of_patterns(rankings: Rankings, sizes: Sizes) -> tuple[Places, NDArr
     patterns = rankings.patterns
     if rankings.unranked == "anywhere":
         raise InputError(
-            "answers in which items not listed may be anywhere do not say which items lie in "
+            "if the rank of items not listed is unknown, answers do not say which items lie in "
             "which tier-sized block",
             [
                 "give complete rankings",
@@ -423,8 +425,8 @@ class WeakOrderCounts:
         """Count rankings; what is not listed must be complete or mean "below"."""
         if rankings.unranked == "anywhere":
             raise InputError(
-                "weak orders say of every pair of items which is above, or that they are tied, and "
-                "these rankings do not: items not listed may be anywhere"
+                "weak orders say for every pair of items which is above or that they are tied, "
+                "but in these rankings the rank of items not listed is unknown"
             )
         return cls.from_patterns(rankings.patterns, rankings.pattern_weights)
 
@@ -458,7 +460,7 @@ class WeakOrderCounts:
 
     @classmethod
     def without_ties(cls, above: NDArray[Any], n_rankings: float) -> WeakOrderCounts:
-        """Take counts of complete rankings as they are.
+        """Use given counts of complete rankings.
 
         Parameters
         ----------
@@ -527,7 +529,7 @@ class WeakOrderCounts:
 
     @cached_property
     def largest_block(self) -> int:
-        """Number of items in the largest tied block; 1 where there is none."""
+        """Number of items in the largest tied block; 1 if there is none."""
         return int(np.diff(self.block_offsets).max()) if self.n_blocks else 1
 
     @cached_property

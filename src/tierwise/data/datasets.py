@@ -1,4 +1,4 @@
-"""Small published tables inside the package, and loaders for sets that may not be shipped."""
+"""Small published data sets, and loaders for data that cannot be distributed."""
 
 from collections.abc import Iterable, Sequence
 from itertools import permutations
@@ -181,8 +181,8 @@ def _from_frequencies(
 def load_sushi(path: str | PathLike[str], region: Region | None = None) -> Rankings:
     """Load the sushi preferences of 5000 people in Japan, ten kinds of sushi each.
 
-    The set is free for research but must not be passed on, so it is not part of this package:
-    get it from Toshihiro Kamishima's page "SUSHI Preference Data Sets".
+    The data are free for research but must not be redistributed, so they are not part of this
+    package. Get them from Toshihiro Kamishima's page "SUSHI Preference Data Sets".
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def load_sushi(path: str | PathLike[str], region: Region | None = None) -> Ranki
         (where people lived for the longest time until they were 15), half (east or west of Japan),
         and both for where they live now.
     region
-        Only people of this region.
+        Keep only people of this region.
 
     References
     ----------
@@ -208,7 +208,7 @@ def load_sushi(path: str | PathLike[str], region: Region | None = None) -> Ranki
 
     terms = (
         "get sushi3-2016.zip from T. Kamishima's page 'SUSHI Preference Data Sets' and unpack it "
-        "(free for research; must not be passed on)"
+        "(free for research; must not be redistributed)"
     )
     folder = check_path(path)
     numbered = read_rankings(_present(folder / "sushi3a.5000.10.order", terms), format="sushi")
@@ -262,10 +262,11 @@ def load_f1(
     path
         Another CSV file of race results, with the columns year, round, positionText and driverId.
     minimum_entries
-        Leave out drivers who were entered for fewer races.
+        Leave out drivers who entered fewer races.
     unranked
-        What it means that a driver is not among the finishers of a race. "below" places all of them
-        after the finishers, also those who were not entered; "anywhere" leaves them open.
+        What it means if a driver is not among the finishers of a race. "below" ranks all of them
+        after the finishers, including those who did not enter; "anywhere" leaves their ranks
+        unknown.
 
     Examples
     --------
@@ -300,5 +301,5 @@ def load_f1(
 
 def _present(path: Path, terms: str) -> Path:
     if not check_path(path).is_file():
-        raise InputError(f"there is no file {path}: {terms}")
+        raise InputError(f"the file {path} does not exist: {terms}")
     return path

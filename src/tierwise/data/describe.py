@@ -1,4 +1,4 @@
-"""What data look like before any model: how complete, mean ranks, who is ranked above whom."""
+"""Describe data before any model: completeness, mean ranks, pairwise shares."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -51,8 +51,8 @@ class BaseDescription(Result, ABC):
     items : tuple
         The items.
     pairwise : numpy.ndarray
-        ``pairwise[a, b]`` is the share of answers that put item ``a`` above item ``b``; NaN where
-        none tells.
+        ``pairwise[a, b]`` is the share of answers that put item ``a`` above item ``b``; NaN if
+        there is none.
     """
 
     items: tuple[Item, ...]
@@ -70,15 +70,15 @@ class BaseDescription(Result, ABC):
 
     @abstractmethod
     def columns(self) -> dict[str, list[Any]]:
-        """Return what is known of each item, best first, by columns as in all files."""
+        """Return a table of the items, best first."""
 
     @abstractmethod
     def heading(self) -> str:
-        """Say in a few words how many answers there are, about how many items."""
+        """Return the number of answers and items in words."""
 
     @abstractmethod
     def sentences(self) -> list[str]:
-        """Say in words what the answers are, and what they leave out."""
+        """Describe the answers in sentences, and what they leave out."""
 
     @abstractmethod
     def best_first(self) -> list[int]:
@@ -98,8 +98,8 @@ class BaseDescription(Result, ABC):
         Parameters
         ----------
         count
-            The most pairs to return. Of pairs that are equally close, those about which most
-            answers tell come first.
+            The most pairs to return. Among equally close pairs, those with the most answers come
+            first.
 
         Examples
         --------
@@ -159,7 +159,7 @@ class Description(BaseDescription):
     mean_listed
         The mean number of items that a ranking lists.
     unranked
-        What "not listed" means; None where every ranking is complete.
+        What "not listed" means; None if every ranking is complete.
     n_listing
         For each item, the number of rankings that list it.
     mean_ranks
@@ -167,12 +167,12 @@ class Description(BaseDescription):
         share the mean of the ranks they take up.
     pairwise
         ``pairwise[a, b]`` is the share of rankings that put item ``a`` above item ``b`` among those
-        that put one above the other: ties say nothing, and an item not listed is below those listed
-        or unknown, as ``unranked`` says. NaN on the diagonal and where no ranking says anything.
+        that order the two: ties do not count, and an item not listed is below the listed ones or
+        unknown, as ``unranked`` says. NaN on the diagonal and if no ranking orders the two.
     first_answers
         The first two answers in words.
     reading
-        How the file or data frame was understood that the rankings were read from; else None.
+        How the file or data frame was read; None if the rankings come from elsewhere.
     """
 
     items: tuple[Item, ...]
@@ -189,11 +189,11 @@ class Description(BaseDescription):
     reading: ReadingNotes | None = None
 
     def heading(self) -> str:
-        """Say in a few words how many rankings there are, of how many items."""
+        """Return the number of rankings and items in words."""
         return f"{counted(self.n_rankings, 'ranking')} of {counted(len(self.items), 'item')}"
 
     def sentences(self) -> list[str]:
-        """Say in words how many rankings differ, are complete and hold ties."""
+        """Say how many rankings are distinct, complete and tied."""
         sentences = [_about_distinct(self), _about_completeness(self), _about_ties(self)]
         return [sentence for sentence in sentences if sentence]
 
@@ -202,7 +202,7 @@ class Description(BaseDescription):
         return [int(item) for item in np.argsort(self.mean_ranks, kind="stable")]
 
     def columns(self) -> dict[str, list[Any]]:
-        """Return the mean rank of each item, and how many list it, best first."""
+        """Return the mean rank of each item and how many rankings list it, best first."""
         order = self.best_first()
         return {
             "item": [plain_item(self.items[place]) for place in order],
@@ -245,10 +245,10 @@ class PairsDescription(BaseDescription):
         The number of answers that were given. One that was given twice counts twice if answers may
         be mistaken.
     n_following
-        The number of pairs that follow from answers of the same assessor; 0 if these may be
-        mistaken, for then nothing follows.
+        The number of pairs that follow from answers of the same assessor; 0 if answers may be
+        mistaken, because then nothing follows.
     cycles
-        "keep" where answers may be mistaken.
+        "keep" if answers may be mistaken.
     n_contradicting
         The number of assessors whose answers contradict each other.
     n_both_ways
@@ -256,16 +256,18 @@ class PairsDescription(BaseDescription):
     compared
         ``compared[a, b]`` is the number of answers about items ``a`` and ``b``.
     wins
-        ``wins[a, b]`` is how often ``a`` is preferred to ``b``, what follows included.
+        ``wins[a, b]`` is how often ``a`` is preferred to ``b``, including what follows from other
+        answers.
     n_comparing
         For each item, the number of assessors who compared it with another.
     parts
         The items that comparisons connect, directly or through others; the largest part first. The
         answers say nothing about items of different parts.
     pairwise
-        How often the row is preferred to the column, of all who tell; NaN where nobody does.
+        How often the row is preferred to the column, among those who compared them; NaN if nobody
+        did.
     reading
-        How the file was understood that the answers were read from; else None.
+        How the file was read; None if the answers come from elsewhere.
     """
 
     items: tuple[Item, ...]
@@ -285,7 +287,7 @@ class PairsDescription(BaseDescription):
 
     @property
     def shares_won(self) -> tuple[float, ...]:
-        """For each item, how often it is preferred when it is compared; NaN if it never is."""
+        """For each item, the share of its comparisons that it wins; NaN if it has none."""
         compared: NDArray[Any] = (self.wins + self.wins.T).sum(axis=1)
         won = self.wins.sum(axis=1)
         return tuple(
@@ -294,7 +296,7 @@ class PairsDescription(BaseDescription):
 
     @property
     def never_compared(self) -> tuple[Item, ...]:
-        """The items about which there is no answer."""
+        """The items without any answer."""
         pairs = zip(self.items, self.n_comparing, strict=True)
         return tuple(item for item, number in pairs if number == 0)
 
@@ -309,19 +311,19 @@ class PairsDescription(BaseDescription):
         return [int(item) for item in np.argsort(-np.array(self.shares_won), kind="stable")]
 
     def heading(self) -> str:
-        """Say in a few words how many answers there are, about how many items and by how many."""
+        """Return the number of answers, items and assessors in words."""
         return (
             f"{counted(self.n_answers, 'answer')} about pairs of "
             f"{counted(len(self.items), 'item')}, by {counted(self.n_assessors, 'assessor')}"
         )
 
     def sentences(self) -> list[str]:
-        """Say in words what the answers are, contradict and leave out."""
+        """Describe the answers in sentences: contradictions, and what they leave out."""
         sentences = [_about_assessors(self), _about_contradictions(self), _about_comparisons(self)]
         return [sentence for sentence in sentences if sentence]
 
     def columns(self) -> dict[str, list[Any]]:
-        """Return how often each item is preferred, and of how many answers, best first."""
+        """Return how often each item is preferred and its number of answers, best first."""
         order, shares, n_compared = self.best_first(), self.shares_won, self.compared.sum(axis=1)
         return {
             "item": [plain_item(self.items[place]) for place in order],
@@ -355,7 +357,7 @@ class PairsDescription(BaseDescription):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BattlesDescription(PairsDescription):
-    """What battles look like: who met whom, who won, and what they leave open.
+    """A description of battles: who met whom, who won, and what remains unknown.
 
     ``n_assessors`` is the number of judges (0 if they are not known), ``n_comparing`` the number of
     battles of each item, and ``wins`` counts a drawn battle half to each side.
@@ -370,12 +372,12 @@ class BattlesDescription(PairsDescription):
 
     @property
     def never_lost(self) -> tuple[Item, ...]:
-        """Items that lost no battle, nor half of one: how far above others they are is open."""
+        """Items that never lost or drew: how far above others they are is unknown."""
         return self._items_without(self.wins.sum(axis=0))
 
     @property
     def never_won(self) -> tuple[Item, ...]:
-        """Items that won no battle, nor half of one."""
+        """Items that never won or drew."""
         return self._items_without(self.wins.sum(axis=1))
 
     def _items_without(self, numbers: NDArray[Any]) -> tuple[Item, ...]:
@@ -383,12 +385,12 @@ class BattlesDescription(PairsDescription):
         return tuple(self.items[number] for number in np.flatnonzero((numbers == 0) & there))
 
     def heading(self) -> str:
-        """Say in a few words how many battles there are, of how many items and by how many."""
+        """Return the number of battles, items and judges in words."""
         text = f"{counted(self.n_answers, 'battle')} of {counted(len(self.items), 'item')}"
         return f"{text}, by {counted(self.n_assessors, 'judge')}" if self.n_assessors else text
 
     def sentences(self) -> list[str]:
-        """Say in words what the battles are, and what they leave open."""
+        """Describe the battles in sentences, and what remains unknown."""
         sentences = [_about_comparisons(self)]
         if self.n_drawn:
             share = self.n_drawn / self.n_answers
@@ -396,8 +398,8 @@ class BattlesDescription(PairsDescription):
         for said, items in (("lost", self.never_lost), ("won", self.never_won)):
             if items:
                 sentences.append(
-                    f"Never {said}: {_names(items)}. How far they are from the others is a matter "
-                    "of the prior."
+                    f"Never {said}: {_names(items)}. How far they are from the others depends "
+                    "on the prior."
                 )
         return sentences
 
@@ -425,7 +427,7 @@ def describe(data: Preferences) -> PairsDescription: ...
 def describe(
     data: Rankings | RankingScan | Preferences | Battles,
 ) -> Description | PairsDescription | BattlesDescription:
-    """Summarise rankings: how complete they are, mean ranks, pairwise proportions.
+    """Summarise data: how complete answers are, mean ranks, pairwise shares.
 
     Parameters
     ----------
@@ -436,8 +438,8 @@ def describe(
     Returns
     -------
     Description, PairsDescription or BattlesDescription
-        The latter for pairwise answers and battles: who was compared with whom how often, who was
-        preferred, which parts never met, and what the answers contradict or leave out.
+        The latter two are for pairwise answers and battles: how often items were compared and
+        preferred, which groups of items never met, contradictions, and what the answers leave out.
 
     Examples
     --------
@@ -491,7 +493,7 @@ def _about_distinct(description: Description) -> str:
 def _about_completeness(description: Description) -> str:
     if description.unranked is None:
         return f"{'It' if description.n_rankings == 1 else 'Every ranking'} lists every item."
-    meaning = {"below": "below all that are listed", "anywhere": "of unknown rank"}
+    meaning = {"below": "below all listed items", "anywhere": "of unknown rank"}
     share = description.n_complete / description.n_rankings
     verb = "is" if description.n_complete == 1 else "are"
     return (
@@ -586,22 +588,22 @@ def _about_assessors(description: PairsDescription) -> str:
     if description.n_following:
         verb = "follows" if description.n_following == 1 else "follow"
         sentence += (
-            f" {counted(description.n_following, 'more pair')} {verb} from their answers, as a "
-            "over c follows from a over b and b over c."
+            f" {counted(description.n_following, 'more pair')} {verb} from their answers: a "
+            "over b and b over c imply a over c."
         )
     return sentence.strip()
 
 
 def _about_contradictions(description: PairsDescription) -> str:
     if description.cycles == "error":
-        return "Nobody contradicts themself."
+        return "Nobody contradicts themselves."
     number = description.n_contradicting
     if number == 0:
-        return "Any answer may be mistaken, but nobody contradicts themself."
+        return "Any answer may be mistaken, but nobody contradicts themselves."
     share = number / description.n_assessors
     sentence = (
         f"Any answer may be mistaken: {counted(number, 'assessor')} ({share:.0%}) "
-        f"{'contradicts themself' if number == 1 else 'contradict themselves'}"
+        f"{'contradicts' if number == 1 else 'contradict'} themselves"
     )
     if description.n_both_ways:
         sentence += (
@@ -627,11 +629,11 @@ def _about_comparisons(description: PairsDescription) -> str:
     if len(connected) > 1:
         named = "; ".join(_names(part) for part in connected)
         sentence += (
-            f" The comparisons fall into {len(connected)} parts, between which the answers say "
-            f"nothing: {named}."
+            f" The items fall into {len(connected)} groups that were never compared with each "
+            f"other: {named}."
         )
     elif len(some) < len(times) and not description.never_compared:
-        sentence += " They connect all items, directly or through others."
+        sentence += " All items are connected, directly or through others."
     if description.never_compared:
         sentence += f" Never compared: {_names(description.never_compared)}."
     return sentence

@@ -84,7 +84,7 @@ def table_of_items(
 
 
 def numeric_columns(frame: Any) -> tuple[list[Item], NDArray[np.float64]]:
-    """Return the names of a data frame's columns and its values, NaN where there is none.
+    """Return the names of a data frame's columns and its values, NaN if there is none.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def with_named_rows(frame: Any, columns_are: Iterable[str], rows_are: str) -> An
 
 
 def arrow_table(frame: Any) -> tuple[list[Item], Any]:
-    """Turn a data frame into an arrow table; names are apart, for they need not be text."""
+    """Turn a data frame into an arrow table and its names, which need not be text."""
     import narwhals as nw
     import pyarrow as pa
 
@@ -157,12 +157,12 @@ def arrow_table(frame: Any) -> tuple[list[Item], Any]:
     except nw.exceptions.DuplicateError:
         called = Counter(getattr(frame, "column_names", frame.columns)).most_common(1)[0][0]
         raise InputError(
-            f"column {quoted(called)} is there twice: give each its own name"
+            f"column {quoted(called)} occurs twice: give each column its own name"
         ) from None
     except TypeError:
         raise InputError(
-            f"a {type(frame).__name__} is not a data frame in memory: give one of pandas, polars "
-            "or pyarrow (collect it first if it is lazy)"
+            f"a {type(frame).__name__} is not a data frame in memory: use one of pandas, polars "
+            "or pyarrow (collect a lazy frame first)"
         ) from None
     columns = []
     for name in names:
@@ -170,8 +170,7 @@ def arrow_table(frame: Any) -> tuple[list[Item], Any]:
             columns.append(pa.chunked_array([wrapped.get_column(name).to_arrow()]))
         except (pa.ArrowException, TypeError, OverflowError):
             raise InputError(
-                f"column {quoted(name)} mixes cells of different kinds: make them all text or "
-                "all numbers"
+                f"column {quoted(name)} mixes text and numbers: make all cells text or all numbers"
             ) from None
     labels = [str(position) for position in range(len(columns))]
     return names, pa.table(columns, names=labels)

@@ -24,8 +24,8 @@ def joined_rankings(parts: Sequence[Rankings]) -> EncodedRankings:
     meanings = {part.unranked for part in parts} - {None}
     if len(meanings) > 1:
         raise InputError(
-            "in some rankings items not listed come after all that are, in others they may be "
-            "anywhere: they cannot be joined"
+            "in some rankings items not listed rank below all others, in others their rank is "
+            "unknown: these rankings cannot be joined"
         )
     for part in parts:
         if set(part.items) != set(items):
@@ -48,17 +48,17 @@ def joined_battles(one: Battles, other: Battles) -> dict[str, Any]:
     if one.drawn_as != other.drawn_as:
         raise InputError(
             f'drawn battles count as "{one.drawn_as}" here and as "{other.drawn_as}" there: '
-            "make them count in the same way with with_drawn before adding"
+            "make them equal with with_drawn before adding"
         )
     if one.position != other.position:
         raise InputError(
-            f'the first place is taken as "{one.position}" here and as "{other.position}" '
-            "there: make that the same with with_position before adding"
+            f'position is "{one.position}" here and "{other.position}" there: make them equal '
+            "with with_position before adding"
         )
     if (one.votes is None) != (other.votes is None):
         raise InputError(
-            "it is known who judged some of these battles but not the others: read all of them "
-            "with their judges, or none"
+            "the judges of only some of these battles are known: read all battles with their "
+            "judges, or none"
         )
     items = tuple(sorted({*one.items, *other.items}))
     number_of = {item: number for number, item in enumerate(items)}
@@ -83,7 +83,7 @@ def joined_battles(one: Battles, other: Battles) -> dict[str, Any]:
 
 
 def _joined_weights(one: Battles, other: Battles) -> dict[str, Any]:
-    """Return what is known of weights of a survey in both, or in one of them."""
+    """Return what is known of survey weights in both, or in one of them."""
     if one.n_rows is None and other.n_rows is None:
         return {}
     totals = [float(part.decided.sum() + part.drawn.sum() / 2) for part in (one, other)]

@@ -1,4 +1,4 @@
-"""The kinds of data there are: one check for every function that takes data."""
+"""The kinds of data: one check for every function that takes data."""
 
 from os import PathLike
 from typing import Any, Literal, TypeAlias, TypeVar, overload
@@ -17,16 +17,17 @@ KnownData: TypeAlias = Rankings | Counts | Preferences | Battles
 """What `check_data` makes of data: scans are counted, or read."""
 
 _FROM_LISTS = (
-    "make rankings of it with Rankings.from_orderings (items, best first) or Rankings.from_ranks "
+    "make rankings from it with Rankings.from_orderings (items, best first) or Rankings.from_ranks "
     "(ranks)"
 )
 _REMEDIES: dict[type, str] = {
     RankingScan: "read the files with its method distinct()",
-    Counts: "counts do not hold the answers, so give the rankings that they were made of",
-    Rankings: "answers about pairs are made with Preferences.from_pairs",
+    Counts: "counts do not hold the answers, so pass the rankings that they were made from",
+    Rankings: "make pairwise answers with Preferences.from_pairs",
     str: "read the file with tierwise.read",
     PathLike: "read the file with tierwise.read",
-    np.ndarray: "make rankings of it with Rankings.from_ranks (ranks) or Rankings.from_order_array "
+    np.ndarray: "make rankings from it with Rankings.from_ranks (ranks) or "
+    "Rankings.from_order_array "
     "(positions of items, best first)",
     list: _FROM_LISTS,
     tuple: _FROM_LISTS,
@@ -38,7 +39,7 @@ _IN_WORDS: dict[type, tuple[str, Remedy]] = {
         "battles",
         instead("leaderboard", "for tiers and rank intervals", command="leaderboard"),
     ),
-    Preferences: ("answers about pairs of items", instead("fit", "for tiers", command="fit")),
+    Preferences: ("pairwise answers", instead("fit", "for tiers", command="fit")),
 }
 
 _Scale: TypeAlias = Literal["as given", "effective"]
@@ -82,28 +83,28 @@ def check_data(
     weights: _Scale = ...,
 ) -> _A | _B | _C | _D: ...
 def check_data(data: object, taker: str, *kinds: type[Any], weights: _Scale = "as given") -> Any:
-    """Return the data as a function takes them, or say what it takes and how to get there.
+    """Return the data in a form that a function takes, or raise an error with a remedy.
 
     Parameters
     ----------
     data
-        What the user gave.
+        The user's data.
     taker
-        What the function is called.
+        The name of the function.
     *kinds
-        What it takes, of `Rankings`, `RankingScan`, `Counts` and `Preferences`. If rankings are
-        among it and scans are not, a scan is counted, or read, where counts are not taken.
+        The types that it takes, of `Rankings`, `RankingScan`, `Counts` and `Preferences`. If it
+        takes rankings but not scans, a scan is counted, or read if it does not take counts.
     weights
-        "effective" scales weights of a survey to the effective number of answers, and asks where
-        it cannot be told whether weights are counts. Every function that draws conclusions says
-        so, and none of those that only pass answers on.
+        "effective" scales survey weights to the effective number of answers, and raises an error if
+        weights may be counts or survey weights. Functions that draw conclusions use it; those that
+        only pass answers on do not.
 
     Examples
     --------
     >>> check_data([["a", "b"]], "fit", Rankings, Counts)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    tierwise.errors.InputError: fit takes Rankings or Counts as data, and got a list: make ...
+    tierwise.errors.InputError: fit takes Rankings or Counts as data, but got a list: make ...
     """
     if isinstance(data, kinds):
         scaled = weights == "effective" and isinstance(data, Rankings)
@@ -115,9 +116,9 @@ def check_data(data: object, taker: str, *kinds: type[Any], weights: _Scale = "a
     for kind, (words, remedy) in _IN_WORDS.items():
         if isinstance(data, kind):
             others = " or ".join(name.lower() for name in taken if name != "RankingScan")
-            raise InputError(f"these are {words}, and {taker} takes {others}", [remedy])
+            raise InputError(f"these are {words}, but {taker} takes {others}", [remedy])
     listed = " or ".join([", ".join(taken[:-1]), taken[-1]] if taken[1:] else taken)
-    raise InputError(f"{taker} takes {listed} as data, and got {_name(data)}: {_remedy(data)}")
+    raise InputError(f"{taker} takes {listed} as data, but got {_name(data)}: {_remedy(data)}")
 
 
 def _name(data: object) -> str:
@@ -140,7 +141,7 @@ def _remedy(data: object) -> str:
 
 
 def refuse_too_many_answers(data: KnownData) -> None:
-    """Raise if answers count so often that log probabilities of all of them are rounded."""
+    """Raise if the total weight is so large that log probabilities lose precision."""
     if data.n_rankings > MOST_ANSWERS:
         raise InputError(
             f"the weights add up to {data.n_rankings:.3g}, and beyond {MOST_ANSWERS:.0e} log "

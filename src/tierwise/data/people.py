@@ -1,7 +1,7 @@
-"""What is known of people besides their answers: columns of numbers or categories.
+"""Columns about people, such as region and age: numbers or categories.
 
-Columns are kept as the file holds them, and made tidy when somebody asks: cells that say nothing
-are missing, and columns in which all others are numbers are numbers.
+Columns are kept as in the file and cleaned on demand: cells without information become missing, and
+a column whose other cells are all numbers becomes numeric.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Column:
     values
         The different values: numbers ascending, categories in alphabetical order.
     codes
-        The number of the value in each row; ``MISSING`` where there is none.
+        The number of the value in each row; ``MISSING`` if there is none.
     """
 
     name: str
@@ -69,7 +69,7 @@ class Column:
         return value if is_text else f"{self.name} {value}"
 
     def in_groups(self) -> Column:
-        """Return the column with few values: numbers are cut so that parts are about equal."""
+        """Return the column with few values: numbers are cut into about equal parts."""
         if self.kind == "categories" or len(self.values) <= _MOST_NUMBERS_AS_GROUPS:
             return self
         numbers = np.array(self.values, dtype=np.float64)
@@ -92,21 +92,20 @@ class Column:
         """Refuse a column that has no groups, or too many to compare."""
         if len(self.values) + self.has_missing < 2:
             raise InputError(
-                f"column {quoted(self.name)} has the same value for everybody: there are no groups "
-                "to compare"
+                f"column {quoted(self.name)} has the same value for everybody: choose a column "
+                "that divides people into groups"
             )
         if len(self.values) > _MOST_VALUES:
             raise InputError(
                 f"column {quoted(self.name)} has {counted(len(self.values), 'different value')}, "
-                f"more than the {_MOST_VALUES} that are compared: put values together, or name "
-                "another column"
+                f"more than the limit of {_MOST_VALUES}: combine values, or choose another column"
             )
 
 
 def find_columns(
     rankings: Rankings, names: str | Iterable[str], taker: str, argument: str = "by"
 ) -> list[Column]:
-    """Return columns of what is known of people, by name.
+    """Return columns about people, by name.
 
     Parameters
     ----------
@@ -120,22 +119,22 @@ def find_columns(
     given = [names] if isinstance(names, str) else list(check_iterable(argument, names, "names"))
     if not given:
         raise InputError(
-            f"{taker} needs the name of a column", [use("to give it", **{argument: ...})]
+            f"{taker} needs the name of a column", [use("to name it", **{argument: ...})]
         )
     if rankings.people is None:
         raise InputError(
-            "nothing is known of people: the data hold rankings only",
+            "the data hold only rankings, and no columns about people",
             [
-                "read a table that has more columns",
-                instead("Rankings.with_people", "to add some"),
+                "read a table with more columns",
+                instead("Rankings.with_people", "to add columns"),
             ],
         )
     for name in given:
         if name not in rankings.people.column_names:
             there = ", ".join(quoted(one) for one in rankings.people.column_names)
             raise InputError(
-                f"there is no column {quoted(name)} for {argument}: what is known of people is "
-                f"{there}"
+                f"there is no column {quoted(name)} for {argument}: the columns about people "
+                f"are {there}"
             )
     if len(set(given)) < len(given):
         raise InputError(

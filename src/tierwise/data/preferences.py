@@ -1,4 +1,4 @@
-"""What people said, pair by pair: Preferences."""
+"""Preferences: pairwise answers."""
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -26,12 +26,11 @@ Pair: TypeAlias = tuple[Item, Item]
 
 
 class Preferences:
-    """Pairwise answers per assessor, with what follows from them; it never changes.
+    """Pairwise answers per assessor, with what follows from them. Immutable.
 
-    If an assessor prefers a to b and b to c, then a to c follows. Answers that contradict each
-    other (a over b over a) are an error that names the assessor and the cycle, unless
-    ``cycles="keep"`` says that any answer may be a mistake; then nothing follows from them, and an
-    answer that was given twice counts twice.
+    If an assessor prefers a to b and b to c, then a to c follows. Contradictory answers (a over b
+    over a) raise an error that names the assessor and the cycle. With ``cycles="keep"`` any answer
+    may be a mistake: then nothing follows from answers, and an answer given twice counts twice.
 
     Attributes
     ----------
@@ -40,23 +39,23 @@ class Preferences:
     assessors : tuple
         The assessors, in order of first appearance.
     closure : numpy.ndarray
-        ``closure[s, a, b]`` tells whether assessor ``s`` prefers item ``a`` to item ``b``, directly
-        or by what follows; only directly if answers may be mistaken.
+        ``closure[s, a, b]`` says whether assessor ``s`` prefers item ``a`` to item ``b``, directly
+        or by transitivity; only directly if answers may be mistaken.
     direct : numpy.ndarray
-        The same for what assessors said directly.
+        The same for direct answers only.
     times : numpy.ndarray or None
         ``times[s, a, b]`` says how often assessor ``s`` put item ``a`` above item ``b``, if answers
         may be mistaken.
     cycles : {"error", "keep"}
-        Whether answers are all right, or may be mistaken.
+        Whether contradictory answers are an error, or are kept as possible mistakes.
     reading : ReadingNotes or None
-        How the file was understood that the answers were read from.
+        How the file was read, if the answers come from one.
 
     Examples
     --------
     >>> answers = Preferences.from_pairs([("Ann", "a", "b"), ("Ann", "b", "c"), ("Bob", "c", "a")])
     >>> answers
-    Preferences(2 assessors, 3 items, 4 ordered pairs of which 1 by transitivity)
+    Preferences(2 assessors, 3 items, 4 ordered pairs, 1 by transitivity)
     >>> answers.pairs("Ann")
     [('a', 'b'), ('a', 'c'), ('b', 'c')]
     """
@@ -87,7 +86,7 @@ class Preferences:
         self.cycles = cycles
         given = {assessor: [tuple(pair) for pair in pairs] for assessor, pairs in answers.items()}
         if not any(given.values()):
-            raise InputError("there are no preferences: give at least one pair")
+            raise InputError("there are no preferences: pass at least one pair")
         for assessor, pairs in given.items():
             for pair in pairs:
                 if len(pair) != 2:
@@ -102,10 +101,10 @@ class Preferences:
         numbers = {item: number for number, item in enumerate(self.items)}
         self.assessors = tuple(given)
         check_memory(
-            # How often each pair was said, whether it was, and what follows.
+            # How often each pair was answered, whether it was, and what follows.
             len(given) * len(self.items) ** 2 * (np.dtype(np.int32).itemsize + 3),
             f"the pairs of {counted(len(self.items), 'item')} by {counted(len(given), 'assessor')}",
-            "give fewer items or assessors",
+            "use fewer items or assessors",
         )
         times = np.zeros((len(given), len(self.items), len(self.items)), dtype=np.int32)
         for row, (assessor, pairs) in enumerate(given.items()):
@@ -115,7 +114,8 @@ class Preferences:
                         raise unknown_item(item, self.items, f"assessor {quoted(assessor)}")
                 if numbers[preferred] == numbers[other]:
                     raise InputError(
-                        f"assessor {quoted(assessor)} compares item {quoted(preferred)} with itself"
+                        f"assessor {quoted(assessor)} compares item {quoted(preferred)} with "
+                        "itself: leave out this answer"
                     )
                 times[row, numbers[preferred], numbers[other]] += 1
         self._set_answers(times)
@@ -153,7 +153,7 @@ class Preferences:
     def from_encoded(
         cls, encoded: "EncodedPairs", items: Iterable[Item] | None, cycles: Cycles
     ) -> "Preferences":
-        """Take comparisons as the readers of files give them."""
+        """Make preferences from the comparisons of a file."""
         made = cls.from_pairs(encoded.rows, items, cycles=cycles)
         made.reading = encoded.notes
         return made
@@ -173,9 +173,9 @@ class Preferences:
         rows
             One comparison per row; repeated rows count once, unless answers may be mistaken.
         items
-            All items there are; those that appear in the rows where none are given.
+            The complete list of items; by default those that appear in the rows.
         cycles
-            "keep" accepts answers that contradict each other: any of them may be a mistake.
+            "keep" accepts contradictory answers: any of them may be a mistake.
         """
         answers: defaultdict[Assessor, list[Pair]] = defaultdict(list)
         for number, row in enumerate(check_iterable("rows", rows, "comparisons"), start=1):
@@ -191,13 +191,13 @@ class Preferences:
             if preferred == other:
                 raise InputError(
                     f"row {number}: assessor {quoted(row[0])} compares item {quoted(preferred)} "
-                    "with itself"
+                    "with itself: leave out this answer"
                 )
             answers[row[0]].append((preferred, other))
         return cls(answers, items, cycles=cycles)
 
     def resampled(self, rng: np.random.Generator) -> "Preferences":
-        """Draw as many assessors with all their answers, with replacement."""
+        """Resample assessors with all their answers, with replacement."""
         said = self.direct.astype(np.int32) if self.times is None else self.times
         return self.with_answers(said[rng.integers(len(said), size=len(said))])
 
@@ -210,17 +210,17 @@ class Preferences:
             quoted(self.items[item]) for item in shortest_cycle(self.direct[row], start)
         )
         raise InputError(
-            f"assessor {quoted(self.assessors[row])} contradicts themself: {cycle}",
+            f"assessor {quoted(self.assessors[row])} contradicts themselves: {cycle}",
             [
-                "correct or leave out one of these answers",
+                "correct or delete one of these answers",
                 use("if answers may be mistaken", cycles="keep"),
             ],
         )
 
     def pairs(self, assessor: Assessor) -> list[Pair]:
-        """Return all pairs (preferred, other) of an assessor, those that follow included.
+        """Return all pairs (preferred, other) of an assessor, including those that follow.
 
-        If answers may be mistaken, each is there as often as it was given.
+        If answers may be mistaken, each appears as often as it was given.
         """
         if assessor not in self.assessors:
             raise InputError(f"there is no assessor {quoted(assessor)}")
@@ -238,19 +238,19 @@ class Preferences:
 
     @property
     def n_rankings(self) -> int:
-        """The number of assessors: each has one ranking, of which pairs are known."""
+        """The number of assessors: each has one ranking, known by its pairs."""
         return len(self)
 
     @property
     def pair_counts(self) -> NDArray[np.int64]:
-        """How often each item is preferred to each other, what follows included."""
+        """How often each item is preferred to each other, including what follows."""
         said = self.closure if self.times is None else self.times
         counted: NDArray[np.int64] = said.sum(axis=0)
         return counted
 
     @property
     def n_answers_of_items(self) -> NDArray[np.int64]:
-        """In how many pairs that were compared each item is."""
+        """The number of comparisons of each item."""
         met = self.pair_counts + self.pair_counts.T
         return np.asarray(met.sum(axis=0))
 
@@ -291,15 +291,15 @@ class Preferences:
         return f"Preferences({self.in_words()})"
 
     def in_words(self) -> str:
-        """Say how many people compared how many items, and what follows from their answers."""
+        """Return the number of assessors, items and pairs in words."""
         who = f"{counted(len(self), 'assessor')}, {counted(len(self.items), 'item')}"
         if self.times is not None:
             answers = counted(int(self.times.sum()), "answer")
-            return f"{who}, {answers} of which any may be mistaken"
+            return f"{who}, {answers}, any of which may be mistaken"
         total = int(self.closure.sum())
         follow = total - int(self.direct.sum())
         pairs = counted(total, "ordered pair")
-        return f"{who}, {pairs} of which {follow} by transitivity"
+        return f"{who}, {pairs}, {follow} by transitivity"
 
     def _repr_html_(self) -> str:
         """Show how many answers there are, and how they were read, in a notebook."""

@@ -1,4 +1,4 @@
-"""What people said: rankings of named items, complete or not, with weights."""
+"""Rankings of named items, complete or incomplete, with weights."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -53,32 +53,32 @@ if TYPE_CHECKING:
 
 
 class Rankings:
-    """A collection of rankings of the same items; it never changes.
+    """A collection of rankings of the same items. Immutable.
 
-    Make one with `from_orderings`, `from_ranks` or `read_rankings`. An answer may
-    list only some of the items; then ``unranked`` says what that means. Answers may hold ties.
+    Make one with `from_orderings`, `from_ranks` or `read_rankings`. An answer may list only some of
+    the items; ``unranked`` then says what that means. Answers may contain ties.
 
     Attributes
     ----------
     items : tuple
         The items, by their own names.
     unranked : {"below", "anywhere"} or None
-        What an item that is not listed means: ranked below all that are listed (ballots,
-        finishers of a race), or of unknown rank (not shown). None where every answer is complete.
+        What it means if an item is not listed: it ranks below all listed items (ballots, finishers
+        of a race), or its rank is unknown (not shown). None if every answer is complete.
     weights : numpy.ndarray
         The weight of each answer, in the order given; whole numbers are kept as integers.
     weights_are : {"counts", "survey"} or None
-        Whether weights say how often an answer was given, or are weights of a survey. None is "not
-        said": whole numbers are counts, others weights of a survey, and models ask where numbers
-        leave it open.
+        Whether weights say how often an answer was given, or are survey weights. None means not
+        given: whole numbers are then counts, other numbers survey weights, and models raise an
+        error if this is ambiguous.
     places : numpy.ndarray
         ``places[row, item]`` is the place of the item in the answer, counted from 0; tied items
         share the first place they take up; -1 is not listed.
     reading : ReadingNotes or None
-        How the file or data frame was understood that the rankings were read from.
+        How the file or data frame was read, if the rankings come from one.
     people : pyarrow.Table or None
-        What else is known of people: one row per answer as it was read, in the order of ``places``,
-        so row ``i`` belongs to the pattern ``pattern_of[i]``. None if nothing is known.
+        Columns about people: one row per answer, in the order of ``places``, so row ``i`` belongs
+        to the pattern ``pattern_of[i]``. None if there are none.
     patterns, pattern_weights, pattern_of : numpy.ndarray
         The distinct rows of ``places``, their total weights, and the pattern of each answer.
 
@@ -103,7 +103,7 @@ class Rankings:
     places: Places
     weights_are: WeightsAre | None = None
     reading: "ReadingNotes | None" = None
-    # How many answers weights were scaled for; None where they are as they were given.
+    # How many answers weights were scaled for; None if they are as they were given.
     _scaled_from: int | None = None
     _people_as_read: "pa.Table | None" = None
 
@@ -134,7 +134,7 @@ class Rankings:
         self.items = items
         self.weights = encoding.encode_weights(weights, len(places), name_row)
         if len(places) == 0:
-            raise InputError("there are no rankings: give at least one row")
+            raise InputError("there are no rankings: pass at least one row")
         check_choice("unranked", unranked, (*get_args(Unranked), None))
         completed = encoding.complete_the_last(places) if unranked == "below" else places
         self.places = np.ascontiguousarray(completed, dtype=np.int32).view()
@@ -168,25 +168,25 @@ class Rankings:
         """The total weight of the answers that have each pattern."""
         return self._collapsed[2]
 
-    # Most work needs no more than the answers, so these columns wait until they are asked for.
+    # Most work needs no more than the answers, so these columns wait until they are requested.
     @cached_property
     def people(self) -> "pa.Table | None":
-        """What else is known of people, one row per answer; None if nothing is.
+        """Columns about people, one row per answer; None if there are none.
 
-        Readers keep here the columns of a table that do not hold answers, as an arrow table:
-        it cannot be changed, and pandas, polars and narwhals take it. Cells without a value are
-        missing. A fingerprint, and whether two collections are equal, do not depend on it.
+        Readers keep the columns of a table that do not hold answers here, as an arrow table. It is
+        immutable, and pandas, polars and narwhals accept it. Cells without a value are missing.
+        Fingerprints and equality do not depend on it.
         """
         return tidy_people(self._people_as_read)
 
     def with_people(self, frame: Any) -> "Rankings":
-        """Return the same answers with other knowledge of people.
+        """Return the same answers with other columns about people.
 
         Parameters
         ----------
         frame
             A data frame of pandas, polars or pyarrow (or any that narwhals knows) with one row per
-            answer, in the same order; None for nothing.
+            answer, in the same order; None for no columns.
 
         Examples
         --------
@@ -213,9 +213,9 @@ class Rankings:
 
     @property
     def effective_size(self) -> float:
-        """How many answers of equal weight would say as much (Kish, Survey Sampling, 1965, 11.7).
+        """The effective number of answers (Kish, Survey Sampling, 1965, 11.7).
 
-        Counts add up. Weights of a survey make up for who was asked too seldom:
+        Counts add up. Survey weights correct for people who were sampled too rarely:
         ``sum(w) ** 2 / sum(w ** 2)``.
 
         Examples
@@ -229,13 +229,14 @@ class Rankings:
         return float(self.with_effective_weights().n_rankings)
 
     def with_weights_as(self, weights_are: WeightsAre) -> "Rankings":
-        """Return the same answers, and say what their weights are.
+        """Return the same answers with the meaning of their weights given.
 
         Parameters
         ----------
         weights_are
-            "counts": an answer was given so often. "survey": weights make up for who was asked too
-            seldom, and models take them for as many answers as would say as much.
+            "counts": the weight is how often an answer was given. "survey": weights correct for
+            people who were sampled too rarely, and models scale them to the effective number of
+            answers.
 
         Examples
         --------
@@ -248,9 +249,9 @@ class Rankings:
         return other
 
     def with_effective_weights(self) -> "Rankings":
-        """Return answers as models count them: survey weights scaled to the effective size.
+        """Return answers as models count them, with survey weights scaled to the effective size.
 
-        Counts are left as they are. Raises an error if it cannot be told what weights are.
+        Counts do not change. Raises an error if weights may be counts or survey weights.
 
         Examples
         --------
@@ -260,8 +261,8 @@ class Rankings:
         """
         if self._scaled_from is not None or (self.weights == 1).all():
             return self
-        told = self.weights_are or tell_weights(self.weights, self.patterns, self.pattern_of)
-        if told == "counts":
+        meaning = self.weights_are or tell_weights(self.weights, self.patterns, self.pattern_of)
+        if meaning == "counts":
             return self
         number = effective_number(self.weights)
         weights = self.weights * (float(number) / float(self.n_rankings))
@@ -272,14 +273,14 @@ class Rankings:
     def with_scaled_weights(
         self, weights: NDArray[np.float64], n_answers: int | None = None
     ) -> "Rankings":
-        """Return the same answers with weights that stand for some number of answers.
+        """Return the same answers with other weights.
 
         Parameters
         ----------
         weights
             The weight of each answer; they are not scaled again.
         n_answers
-            How many answers they were scaled for; as before if not given.
+            The number of answers that they were scaled for; as before if not given.
         """
         other = copy(self)
         for name in ("_collapsed", "n_rankings"):
@@ -303,13 +304,13 @@ class Rankings:
         Parameters
         ----------
         rows
-            One ordering per row. A list or a set inside a row holds items that are tied there.
+            One ordering per row. A list or a set inside a row holds tied items.
         items
-            All items there are; those that appear in the rows where none are given.
+            The complete list of items; by default those that appear in the rows.
         weights
-            How often each row counts; once where none are given.
+            How often each row counts; by default once.
         unranked
-            What an item missing from a row means. Required if a row is incomplete.
+            What it means if a row does not list an item. Required if a row is incomplete.
         weights_are
             What weights mean, "counts" or "survey"; see `with_weights_as`.
 
@@ -338,13 +339,13 @@ class Rankings:
         Parameters
         ----------
         ranks
-            An array, or a data frame whose columns are the items. 1 is best; NaN is not ranked.
+            An array, or a data frame whose columns are the items. 1 is best; NaN means not ranked.
         items
-            The items, in the order of the columns; 1, 2, ... where an array comes without.
+            The items, in the order of the columns; by default 1, 2, ... for an array.
         weights
-            How often each row counts; once where none are given.
+            How often each row counts; by default once.
         unranked
-            What an item without a rank means. Required if a row is incomplete.
+            What it means if an item has no rank. Required if a row is incomplete.
         ties
             "allow" accepts equal ranks in a row as ties.
         weights_are
@@ -376,14 +377,14 @@ class Rankings:
         Parameters
         ----------
         scores
-            An array, or a data frame whose columns are the items. Equal scores are ties; NaN says
-            that the item was not tried, so that it may be anywhere.
+            An array, or a data frame whose columns are the items. Equal scores are ties. NaN means
+            that the item was not tried, so its rank is unknown.
         better
             Which scores are better: "higher" or "lower".
         items
-            The items, in the order of the columns; 1, 2, ... where an array comes without.
+            The items, in the order of the columns; by default 1, 2, ... for an array.
         tolerance
-            Scores no further than this from the best of a group are tied with it.
+            Scores within this distance of the best of a group are tied with it.
 
         Examples
         --------
@@ -397,11 +398,11 @@ class Rankings:
         if table.size == 0:
             raise InputError("scores must be a table: one row per task, one column per item")
         if np.isinf(table).any():
-            raise InputError("scores must be finite numbers, or NaN where an item was not tried")
+            raise InputError("scores must be finite numbers, or NaN if an item was not tried")
         untried = np.isnan(table).all(axis=1)
         if untried.any():
             raise InputError(
-                f"row {int(np.argmax(untried)) + 1} of the scores has none: leave the row out"
+                f"row {int(np.argmax(untried)) + 1} of the scores is empty: delete the row"
             )
         ranks = encoding.ranks_of_scores(table, better, tolerance)
         unranked: Unranked | None = "anywhere" if np.isnan(ranks).any() else None
@@ -417,7 +418,7 @@ class Rankings:
     ) -> "Rankings":
         """Make complete rankings from an array of positions in ``items``, best first.
 
-        The fast way in for programs: every row must be a permutation of 0, 1, ..., n - 1.
+        This is the fastest constructor. Every row must be a permutation of 0, 1, ..., n - 1.
 
         Examples
         --------
@@ -430,7 +431,7 @@ class Rankings:
 
     @classmethod
     def from_encoded(cls, encoded: "EncodedRankings") -> "Rankings":
-        """Take rankings as the readers of files give them."""
+        """Make rankings from the arrays of a file reader."""
         rankings = cls.__new__(cls)
         rankings._set_answers(
             check_items(encoded.items),
@@ -459,9 +460,9 @@ class Rankings:
         assessor: "Columns | None" = None,
         missing: "Missing | None" = None,
     ) -> "RankingScan":
-        """Leave rankings in files, which may be larger than memory, and count them there.
+        """Keep rankings in files, which may be larger than memory, and count them there.
 
-        No more than the first rows is read until something is asked.
+        Only the first rows are read until results are needed.
 
         Parameters
         ----------
@@ -469,12 +470,12 @@ class Rankings:
             A CSV or Parquet file with one row per answer; a folder of such files; or a pattern for
             their names, as in ``votes/2024-*.parquet``.
         format, layout, unranked, ties, items, weights, weights_are, assessor, missing
-            As for `tierwise.read_rankings`.
+            As in `tierwise.read_rankings`.
 
         Returns
         -------
         RankingScan
-            What `fit`, `search` and `sample_posterior` take instead of rankings.
+            `fit`, `search` and `sample_posterior` take it instead of rankings.
         """
         from tierwise.data.scan import RankingScan
         from tierwise.files.options import TableOptions
@@ -497,7 +498,7 @@ class Rankings:
         Parameters
         ----------
         backend
-            The library whose data frame is wanted: "pandas", "polars" or "pyarrow".
+            The library of the data frame: "pandas", "polars" or "pyarrow".
 
         Examples
         --------
@@ -510,11 +511,13 @@ class Rankings:
             str(item): column for item, column in zip(self.items, self.ranks().T, strict=True)
         }
         if "weight" in columns:
-            raise InputError('an item is called "weight", as the column of weights is: rename it')
+            raise InputError(
+                'an item is named "weight", like the column of weights: rename the item'
+            )
         return make_frame(columns | {"weight": self.weights}, backend)
 
     def to_orderings(self) -> list[list[Any]]:
-        """Return the answers as lists, best first; tied items stand in a list of their own."""
+        """Return the answers as lists, best first, with tied items in an inner list."""
         distinct = [self._as_ordering(places) for places in self.patterns]
         return [list(distinct[pattern]) for pattern in self.pattern_of]
 
@@ -526,9 +529,9 @@ class Rankings:
         return [group[0] if len(group) == 1 else group for group in groups.values()]
 
     def ranks(self) -> NDArray[np.float64]:
-        """Return the rank of every item in every answer: 1 is best, NaN is not ranked.
+        """Return the rank of every item in every answer: 1 is best, NaN means not ranked.
 
-        Tied items share the first of the places they take up, as in 1, 2, 2, 4.
+        Tied items share the first of their places, as in 1, 2, 2, 4.
         """
         ranks = self.patterns.astype(np.float64) + 1
         ranks[self.patterns == NOT_LISTED] = np.nan
@@ -545,7 +548,7 @@ class Rankings:
         numbers = np.arange(len(self))
         chosen = numbers[rows] if isinstance(rows, slice) or len(rows) else numbers[:0]
         if len(chosen) == 0:
-            raise InputError("no answer is left: choose at least one row")
+            raise InputError("the selection is empty: choose at least one row")
         part = Rankings(
             self.items,
             self.places[chosen],
@@ -557,7 +560,7 @@ class Rankings:
         return part if self.people is None else part._with_people(self.people.take(chosen))
 
     def restrict(self, items: Iterable[Item]) -> "Rankings":
-        """Keep some of the items; the others are struck from every answer.
+        """Keep some of the items; remove the others from every answer.
 
         Examples
         --------
@@ -599,7 +602,7 @@ class Rankings:
         """
         given = list(check_iterable("parts", parts, "Rankings"))
         if not given:
-            raise InputError("there is nothing to join: give at least one collection of rankings")
+            raise InputError("there is nothing to join: pass at least one collection of rankings")
         for part in given:
             if not isinstance(part, Rankings):
                 raise InputError(f"parts must be Rankings; got {quoted(part)}")
@@ -609,9 +612,9 @@ class Rankings:
     def merge(cls, parts: Iterable["Rankings"]) -> "Rankings":
         """Join collections of rankings, and keep each distinct answer once, with its weight.
 
-        Weights of a survey belong to people, so these answers are all kept. Where what is not
-        listed may be anywhere, parts may have items of their own: a model that is
-        new today was not shown yesterday. Otherwise all parts must have the same items.
+        Survey weights belong to people, so answers with such weights are all kept. If the ranks of
+        items not listed are unknown, parts may have different items: a model that is new today was
+        not shown yesterday. Otherwise all parts must have the same items.
 
         Parameters
         ----------
@@ -664,9 +667,9 @@ class Rankings:
     def save(self, path: "str | PathLike[str]") -> None:
         """Write the distinct answers with their weights to a file, .npz, with a checksum.
 
-        An update then reads only what is new, and joins both with `merge`. What is known about the
-        people who gave the answers is not written. Complete rankings need not be kept: `Counts` of
-        them are as large for a million rankings as for ten.
+        An update reads only the new answers and joins both with `merge`. Columns about people are
+        not written. For complete rankings, `Counts` are enough: they are as small for a million
+        rankings as for ten.
 
         Parameters
         ----------
@@ -692,7 +695,7 @@ class Rankings:
 
     @classmethod
     def load(cls, path: "str | PathLike[str]") -> "Rankings":
-        """Read what `save` wrote, and refuse it if it is damaged."""
+        """Read a file that `save` wrote; a damaged file is an error."""
         wanted = check_path(path)
         with open_arrays(wanted, "rankings") as saved:
             text, checksum = saved.text("items"), saved.text("checksum")
@@ -701,12 +704,12 @@ class Rankings:
             weights = saved.array("weights", (len(patterns),), "if")
         if checksum != digest(text, patterns, weights):
             raise InputError(
-                f"{wanted} is damaged: its checksum does not match; read the rankings again"
+                f"{wanted} is damaged (its checksum does not match): read the rankings again"
             )
         return cls(items, patterns, weights, unranked=unranked, weights_are=(*weights_are, None)[0])
 
     def __len__(self) -> int:
-        """Return the number of answers; one that has weight 7 counts once here."""
+        """Return the number of answers; an answer with weight 7 counts once here."""
         return len(self.places)
 
     @cached_property
@@ -717,7 +720,7 @@ class Rankings:
 
     @cached_property
     def has_ties(self) -> bool:
-        """Whether any answer holds ties."""
+        """Whether any answer contains ties."""
         if self.unranked is None:
             # Sharing the first of several places lowers the sum, and nothing raises it.
             n_items = len(self.items)
@@ -732,7 +735,7 @@ class Rankings:
 
     @property
     def pair_counts(self) -> NDArray[Any]:
-        """How often each item is ranked above each other; what is tied or open does not count.
+        """How often each item is ranked above each other; ties and unknown orders do not count.
 
         Examples
         --------
@@ -748,21 +751,21 @@ class Rankings:
 
     @property
     def n_answers_of_items(self) -> NDArray[Any]:
-        """In how many answers each item is."""
+        """The number of answers that list each item."""
         found: NDArray[Any] = self.pattern_weights @ (self.patterns != NOT_LISTED)
         return found
 
     @property
     def unit(self) -> str:
-        """What one answer is called, in the plural: "answers", or "tasks" that gave scores."""
+        """The plural noun for an answer: "answers", or "tasks" for scores."""
         is_scores = self.reading is not None and "scores" in self.reading.layout
         return "tasks" if is_scores else "answers"
 
     def fingerprint(self) -> str:
         """Return a sha256 hex digest of all that a likelihood depends on.
 
-        It is the same for the same answers in another order, and whether an answer has weight 2 or
-        is there twice.
+        It does not depend on the order of answers, nor on whether an answer has weight 2 or appears
+        twice.
 
         Examples
         --------
@@ -780,7 +783,7 @@ class Rankings:
         return fingerprint_of_answers(self.items, self.unranked, answers)
 
     def __eq__(self, other: object) -> bool:
-        """Compare item by item and answer by answer, in order, weights included."""
+        """Compare items, answers and weights, in order."""
         if not isinstance(other, Rankings):
             return NotImplemented
         return (

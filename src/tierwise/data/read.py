@@ -1,4 +1,4 @@
-"""Files and data frames in: rankings, answers pair by pair, battles or scores."""
+"""Read files and data frames: rankings, pairwise answers, battles or scores."""
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -39,9 +39,9 @@ from tierwise.files.table_file import EncodedPairs, TableFile
 __all__ = ["read", "read_preferences", "read_rankings", "scan_rankings"]
 
 Answers: TypeAlias = Rankings | Preferences | Battles
-"""What a table may hold."""
+"""The possible contents of a table."""
 Purpose: TypeAlias = Literal["any", "leaderboard"]
-"""What answers are read for."""
+"""The purpose of reading answers."""
 
 # Options that name the kind of data that they are for.
 _OF_BEST_WORST = frozenset({"shown", "best", "worst", "choice_set"})
@@ -64,26 +64,26 @@ def read(
     purpose: Purpose = "any",
     **options: Any,
 ) -> Answers:
-    r"""Read whatever a file or a data frame holds: rankings, pairs, battles or scores.
+    r"""Read a file or a data frame of any kind: rankings, pairs, battles or scores.
 
-    What was recognised is said by ``reading`` of what is returned.
+    The attribute ``reading`` of the result says what was detected.
 
     Parameters
     ----------
     source
         A file's name, an open file, or a data frame of pandas, polars or pyarrow.
     better
-        Which scores are better, "higher" or "lower", if the table holds scores. Words that are
-        known to have an order, such as S, A, B or "strongly agree", are scores, too.
+        Which scores are better, "higher" or "lower", if the table holds scores. Words with a known
+        order, such as S, A, B or "strongly agree", count as scores too.
     order
         The grades that cells hold, best first, such as "S,A,B,C,D".
     format, encoding, sheet
-        As for `read_rankings`.
+        As in `read_rankings`.
     purpose
-        "leaderboard" takes winners and losers for battles even if it is not said who was shown
-        first, and an item without a score was not tried.
+        "leaderboard" reads winners and losers as battles even if the table does not say who was
+        shown first, and reads a missing score as "not tried".
     **options
-        Further options of the reader for what the table holds: `read_rankings`,
+        Further options of the reader for this kind of table: `read_rankings`,
         `read_preferences`, `read_battles` (two models and the winner in each row) or `read_scores`
         (one row per task and item), or `read_best_worst` (items shown, best and worst in each
         row). A layout may also be "pairs".
@@ -91,14 +91,14 @@ def read(
     Returns
     -------
     Rankings, Preferences or Battles
-        Scores are returned as rankings, one per task. So are pairs if nobody is said to have
-        compared more than one.
+        Scores are returned as rankings, one per task. Pairs are too, if the table does not say who
+        made several comparisons.
 
     Examples
     --------
     >>> from io import StringIO
     >>> read(StringIO("voter,winner,loser\nAnn,a,b\nAnn,b,c\nBob,c,a\n"))
-    Preferences(2 assessors, 3 items, 4 ordered pairs of which 1 by transitivity)
+    Preferences(2 assessors, 3 items, 4 ordered pairs, 1 by transitivity)
     >>> battles = read(StringIO("model_a,model_b,winner\nx,y,model_a\ny,z,tie\n"))
     >>> battles
     Battles(2 battles of 3 items, 1 drawn: half to each side)
@@ -150,7 +150,7 @@ def _read_opened(
             if not _OF_COLUMNS & options.keys() and not has_items_in_rows(graded[0]):
                 options["items"] = graded[1]
     elif order is not None:
-        raise InputError("only tables hold grades", [drop("order")])
+        raise InputError("only tables can hold grades", [drop("order")])
     if opened.table is not None and layout == "auto":
         recognised = _read_by_columns(opened.table, better, options)
         if recognised is not None:
@@ -188,7 +188,7 @@ def _refuse_grades_as_items(table: TableFile, answers: Rankings | Preferences) -
 def _read_by_columns(
     table: TableFile, better: Better | None, options: dict[str, Any]
 ) -> Answers | None:
-    """Read what the names of columns, or the options, say that a table holds; else None."""
+    """Read what the names of columns, or the options, say that a table holds; otherwise None."""
     columns = table.columns
     names = list(map(str, columns))
     if (
@@ -206,7 +206,7 @@ def _read_by_columns(
         if better is None:
             named = ", ".join(quoted(name) for name in columns)
             raise InputError(
-                f"the columns ({named}) are those of scores, one row per task and item",
+                f"the columns ({named}) look like scores, with one row per task and item",
                 [
                     use("if higher scores are better", better="higher"),
                     use("if lower scores are better", better="lower"),
@@ -264,7 +264,7 @@ def _check_options(
     for name in options:
         if name not in known:
             raise InputError(
-                f"says nothing about {kind}, which is what this is read as",
+                f"does not apply to {kind}, and this table is read as {kind}",
                 [drop(name), *otherwise],
                 argument=name,
             )
@@ -307,67 +307,66 @@ def read_rankings(
         A file's name, an open file, or a data frame of pandas, polars or pyarrow.
     format
         "csv", "parquet", "preflib" (.soc .soi .toc .toi) or "sushi" (the sushi preference sets).
-        "auto" tells it from the end of the name, or else from how the file begins.
+        "auto" detects it from the extension or the first bytes.
     layout
         How a CSV or Parquet table is laid out: "orderings" has one row per answer and one
         column per place, with items in the cells, best first; "ranks" has one row per answer
-        and one column per item, with ranks in the cells; "long" has a row for each item of each
-        answer, in columns for the assessor, the item and its rank. "auto" tells it from names and
-        cells, and asks if in doubt.
+        and one column per item, with ranks in the cells; "long" has one row for each item of each
+        answer, with columns for the assessor, the item and its rank. "auto" detects the layout from
+        names and cells, and raises an error if in doubt.
     unranked
-        What an item that an answer does not list means: "below" all that are listed, or
-        "anywhere". Required if an answer is incomplete.
+        What it means if an answer does not list an item: it ranks "below" all listed items, or its
+        rank is unknown ("anywhere"). Required if an answer is incomplete.
     ties
-        "allow" accepts equal ranks in an answer as ties. (PrefLib files say themselves whether
-        they hold ties; orderings in a table cannot.)
+        "allow" accepts equal ranks in an answer as ties. (PrefLib files declare ties themselves;
+        orderings in a table cannot have any.)
     items
-        All items there are, where not all of them appear in the file, or in the order wanted. In a
-        table of ranks they say which columns are the items, and the others are set aside. A pattern
-        such as "Q1_*" means all columns that are called so.
+        The complete list of items, if some do not appear in the file or you want another order. In
+        a table of ranks these are the columns to read; the others are set aside. A pattern such as
+        "Q1_*" means all columns with such names.
     weights
-        The column that says how often an answer counts; a column called weight, weights or count
-        is recognised.
+        The column that says how often an answer counts; a column named weight, weights or count is
+        detected.
     weights_are
-        "counts" if a weight says how often an answer was given, "survey" if weights make up for
-        who was asked too seldom; see `Rankings.with_weights_as`. Told from the numbers if not said.
+        "counts" if a weight says how often an answer was given, "survey" for survey weights; see
+        `Rankings.with_weights_as`. Detected from the numbers if not given.
     assessor, item, rank
-        The columns of the long layout; columns called assessor, respondent, person, voter, judge,
-        name, id or the like; item, alternative, candidate or option; rank, place or position are
-        recognised. Several columns may name the assessor together, as year and round name a race.
-        Columns for the assessor may also stand in the other layouts, where they are passed over.
+        The columns of the long layout. Names such as assessor, respondent, person, voter, judge,
+        name or id; item, alternative, candidate or option; rank, place or position are detected.
+        Several columns can name the assessor together, such as year and round for a race. In the
+        other layouts, columns for the assessor are ignored.
     better
-        What the cells of a table with one column per item mean if they are scores, not ranks:
-        "higher" is better, or "lower" is. Equal scores are ties.
+        For a table with one column per item whose cells are scores, not ranks: whether "higher" or
+        "lower" is better. Equal scores are ties.
     rename
-        Other names for items, by the names they have in the file.
+        New names for items, by their names in the file.
     empty
-        "skip" sets aside rows that list no item; else they are an error.
+        "skip" sets aside rows that list no item; otherwise they are an error.
     missing
-        What cells hold where an answer is missing: a code or several, such as 99 or "99,-1".
-        "nothing" says that all cells are answers, and among codes that words are. Otherwise words
-        such as "don't know" are taken as empty, and numbers that look like codes are asked about
-        where no codes are named.
+        Codes for a missing answer, one or several, such as 99 or "99,-1". "nothing" means that all
+        cells are answers; among codes it means that words are. Otherwise words such as "don't know"
+        are read as empty, and numbers that look like codes raise an error if you name no codes.
     overvotes
-        Where items are in cells, words such as "skipped" and "undervote", which ballots of
-        elections hold, are passed over, and "overvote" ends the ballot; "skip" passes over it, too.
+        If cells hold items, words of election ballots such as "skipped" and "undervote" are
+        skipped, and "overvote" ends the ballot. With "skip", overvotes are skipped too.
     repeats
-        "first" counts an item that an answer names twice where it is first named; "error" refuses
-        it. If not said, it is counted so on ballots that hold such words, and refused elsewhere.
+        "first" counts an item that an answer names twice where it is named first; "error" refuses
+        it. The default is "first" for ballots with such words, otherwise "error".
     broken
-        "skip" leaves out answers that cannot be right: an item named twice, ranks that are none,
-        or equal ranks where ties are an error. Otherwise they are an error.
+        "skip" leaves out invalid answers: an item named twice, invalid ranks, or equal ranks if
+        ties are an error. Otherwise they are an error.
     encoding
-        How the text of a CSV file is written in bytes, such as "latin-1"; recognised otherwise.
+        The encoding of a CSV file, such as "latin-1"; detected if not given.
     sheet
-        The sheet of an Excel file, by its name or its number from 1; the first otherwise.
+        The sheet of an Excel file, by its name or its number from 1; by default the first.
 
     Notes
     -----
     A CSV file is UTF-8 text with a first line that names the columns. Commas, semicolons or tabs
-    separate cells, which may be quoted and lose the space around them; blank lines are passed over.
-    Item names from CSV are text. An empty cell is "not listed"; in ranks, so are NA and NaN, and
-    DNF, DNS, DSQ and what else tables of races say. Only the order of ranks or places counts, so
-    gaps between them do not matter, but no rank may exceed the number of items.
+    separate cells, which may be quoted; spaces around them are removed, and blank lines are
+    skipped. Item names from CSV are text. An empty cell means "not listed". In tables of ranks, so
+    do NA, NaN, and words of race results such as DNF, DNS and DSQ. Only the order of ranks or
+    places counts, so gaps do not matter, but no rank may exceed the number of items.
 
     Examples
     --------
@@ -403,7 +402,7 @@ def read_rankings(
             raise InputError(
                 "each row seems to be an item, and each column of numbers a task",
                 [
-                    instead("read_scores", "to read it so", better=better),
+                    instead("read_scores", "to read it that way", better=better),
                     use("to name the columns, if each of them is an item", items=...),
                 ],
             )
@@ -422,31 +421,30 @@ def read_preferences(
     preferred: str | None = None,
     other: str | None = None,
 ) -> Preferences:
-    r"""Read pairwise answers from a file or a data frame with a row for each comparison.
+    r"""Read pairwise answers from a file or a data frame with one row per comparison.
 
     Parameters
     ----------
     source
         A file's name, an open file, or a data frame of pandas, polars or pyarrow.
     format
-        "csv" or "parquet"; "auto" tells it from the end of the name, or how the file begins.
+        "csv" or "parquet"; "auto" detects it from the extension or the first bytes.
     cycles
-        "keep" accepts answers that contradict each other: any of them may be a mistake.
+        "keep" accepts contradictory answers: any of them may be a mistake.
     items
-        All items there are, where not all of them appear in the file, or in the order wanted.
+        The complete list of items, if some do not appear in the file or you want another order.
     assessor
-        The column, or columns, that say who compares; recognised as by `read_rankings`. If there
-        is none, every row is all that somebody said.
+        The column or columns that say who compared; detected as in `read_rankings`. Without one,
+        every row is a different person.
     preferred, other
-        The columns of the item that was preferred, and of the one that it was preferred to;
-        columns called preferred, winner, better or chosen; other, loser, worse or rejected are
-        recognised.
+        The columns of the preferred item and of the other item. Columns named preferred, winner,
+        better or chosen; other, loser, worse or rejected are detected.
 
     Examples
     --------
     >>> from io import StringIO
     >>> read_preferences(StringIO("voter,winner,loser\nAnn,a,b\nAnn,b,c\nBob,c,a\n"))
-    Preferences(2 assessors, 3 items, 4 ordered pairs of which 1 by transitivity)
+    Preferences(2 assessors, 3 items, 4 ordered pairs, 1 by transitivity)
     """
     check_choice("cycles", cycles, get_args(Cycles))
     name, table = open_table(source, format)
@@ -483,7 +481,7 @@ def scan_rankings(
     chunk_rows
         The most rows in a chunk.
     format, layout, unranked, ties, items, weights, weights_are, assessor, missing
-        As for `read_rankings`.
+        As in `read_rankings`.
 
     Examples
     --------
@@ -507,13 +505,13 @@ def scan_rankings(
     with errors_name(opened.name):
         if opened.table is None or opened.format not in ("csv", "parquet"):
             what = "a data frame" if opened.format is None else f"the {opened.format} format"
-            raise InputError(f"{what} is read whole", [instead("read_rankings")])
+            raise InputError(f"{what} cannot be read in chunks", [instead("read_rankings")])
         chunks = opened.table.scan(options, chunk_rows)
     return _named(chunks, opened.name)
 
 
 def leave_out(answers: Answers, without: Iterable[Item]) -> Answers:
-    """Strike items from all answers, and say so among the notes of how they were read.
+    """Remove items from all answers, and add that to the reading notes.
 
     Examples
     --------
@@ -526,20 +524,20 @@ def leave_out(answers: Answers, without: Iterable[Item]) -> Answers:
         return answers
     if not isinstance(answers, Rankings):
         raise InputError(
-            "items cannot be left out of comparisons of two items: delete their rows in the file"
+            "items cannot be left out of pairwise comparisons: delete their rows in the file"
         )
     for item in struck:
         if item not in answers.items:
             raise InputError(
-                f"item {quoted(item)} cannot be left out, for there is no such item: name it as "
-                f"one of {', '.join(quoted(known) for known in answers.items[:6])}"
+                f"item {quoted(item)} cannot be left out because it does not exist: choose from "
+                f"{', '.join(quoted(known) for known in answers.items[:6])}"
                 + (", ..." if len(answers.items) > 6 else "")
             )
     kept = [item for item in answers.items if item not in struck]
     if len(kept) < 2:
         raise InputError(
-            f"with {counted(len(struck), 'item')} left out there is nothing to compare: leave out "
-            "fewer"
+            f"with {counted(len(struck), 'item')} left out there is nothing to compare: leave "
+            "out fewer items"
         )
     rankings = answers.restrict(kept)
     if answers.reading is not None:
@@ -580,6 +578,6 @@ def _read_announced(opened: Opened, options: TableOptions) -> Rankings:
         raise InputError(
             f"the file announces its own items, which differ from those given (see "
             f"{quoted(different)})",
-            [drop("items"), "restrict the rankings to them after reading"],
+            [drop("items"), "restrict the rankings after reading"],
         )
     return rankings.restrict(options.items)

@@ -1,4 +1,4 @@
-"""read_battles: battles from files and data frames, counted in pieces."""
+"""read_battles: battles from files and data frames, counted in chunks."""
 
 from __future__ import annotations
 
@@ -35,49 +35,48 @@ def read_battles(
     encoding: str | None = None,
     sheet: str | int | None = None,
 ) -> Battles:
-    r"""Read battles, one row each, in pieces: only counts are kept.
+    r"""Read battles, one per row; only counts are kept in memory.
 
     Parameters
     ----------
     source
         A file's name, an open file, or a data frame of pandas, polars or pyarrow.
     format
-        "csv", "parquet", "jsonl" (one JSON object per line) or "xlsx"; "auto" tells it from the end
-        of the name, or how the file begins.
+        "csv", "parquet", "jsonl" (one JSON object per line) or "xlsx"; "auto" detects it from the
+        extension or the first bytes.
     first, second
-        The columns of the two models; model_a and model_b, left and right, and the like are
-        recognised.
+        The columns of the two models; names such as model_a and model_b, or left and right, are
+        detected.
     winner
         The column that says who won: "model_a", "model_b" (or "left", "right", or the column's
         name), "tie", "tie (bothbad)", "both_bad", the name of the model, or the points of both,
         such as "1-0" or "3:1".
     loser
-        The column of the model that lost, where the winner's column names the model that won and
-        there are no others.
+        The column of the model that lost, if the table has only a winner and a loser.
     judge
-        The column that says who decided; judge, worker, annotator, voter and the like are
-        recognised.
+        The column that says who decided; names such as judge, worker, annotator or voter are
+        detected.
     weights
-        The column that says how often a row counts; weight and count are recognised.
+        The column that says how often a row counts; weight and count are detected.
     weights_are
-        Whether weights are "counts" of battles or weights of a "survey", which are brought to the
-        number of battles of equal weight that say as much (Kish). None takes fractions for weights
-        of a survey, halves and whole numbers for counts; where judges repeat, models find the
-        effective number from their answers.
+        Whether weights are "counts" of battles or "survey" weights, which are scaled to the
+        effective number of battles (Kish). None reads halves and whole numbers as counts and other
+        fractions as survey weights. If judges decide several battles, models estimate the effective
+        number from their answers.
     drawn
-        "half" counts a drawn battle half to each side, "drop" leaves it out, "model" takes it as an
-        outcome of its own, the more probable the closer the two are (Davidson's model). Needs
-        worths, ``family="luce"``.
+        "half" counts a drawn battle half to each side, "drop" leaves it out, and "model" treats it
+        as a separate outcome that is more likely the closer the two are (Davidson's model). "model"
+        needs worths, ``family="luce"``.
     position
-        "model" estimates how much it helps a model to be shown first, that is in the first of the
-        two columns, and corrects the worths for it; "ignore" does not ask. Needs worths.
+        "model" estimates the advantage of being shown first (in the first of the two columns) and
+        corrects the worths for it; it needs worths. "ignore" does not.
     rename
-        Other names for models, by the names they have in the file.
+        New names for models, by their names in the file.
     spellings
-        "ask" refuses names that differ by case and space alone; "keep" takes them for different
-        models.
+        "ask" refuses names that differ only in case, spaces and punctuation; "keep" reads them as
+        different models.
     encoding, sheet
-        As for `read_rankings`.
+        As in `read_rankings`.
 
     Examples
     --------

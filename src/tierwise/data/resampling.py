@@ -1,4 +1,4 @@
-"""Battles, or judges with all that they decided, drawn with replacement."""
+"""Resample battles, or judges with all their battles, with replacement."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def draw_battles(battles: Battles, rng: np.random.Generator) -> DrawnAgain:
     weights = cells.ravel()
     if (weights != np.round(weights)).any():
         raise InputError(
-            "the weights are not whole numbers, so they do not say how many battles there were: "
-            "draw judges, or give whole weights"
+            "the weights are not whole numbers, so the number of battles is unknown: resample "
+            "judges, or use whole weights"
         )
     total = weights.sum()
     counts = rng.multinomial(int(total), weights / total).astype(np.float64)
@@ -51,7 +51,7 @@ def draw_judges(battles: Battles, rng: np.random.Generator) -> DrawnAgain:
     """Draw as many judges as there are, each with all battles."""
     votes = battles.votes
     if votes is None:
-        raise InputError("it is not known who judged: read the battles with their judges")
+        raise InputError("the judges are not known: read the battles with their judges")
     n_judges = len(votes.judges)
     times = np.bincount(rng.integers(n_judges, size=n_judges), minlength=n_judges)
     size = len(battles.items)

@@ -1,7 +1,6 @@
 """RankingScan: rankings that stay in their files and are counted there.
 
-Files larger than memory are cut into pieces that are read on their own and side by side, in memory
-that does not grow.
+Files larger than memory are cut into pieces that are read in parallel, in constant memory.
 """
 
 from __future__ import annotations
@@ -74,7 +73,7 @@ class Piece:
     groups: range | None = None
 
     def chunks(self, options: TableOptions) -> Iterator[EncodedRankings]:
-        """Read rankings, of which only a chunk is in memory at a time."""
+        """Read rankings, one chunk in memory at a time."""
         with errors_name(self.path.name):
             table = self._open()
             yield from table.chunks(options, table.roles(options), _ROWS_OF_A_CHUNK)
@@ -112,7 +111,7 @@ def find_pieces(path: str | PathLike[str], file_format: Format) -> tuple[Piece, 
     """Find the files that a path, a folder or a pattern means, and cut them into pieces."""
     pieces = tuple(piece for file in _find_files(path) for piece in _cut(file, file_format))
     if not pieces:
-        raise InputError(f"{fspath(path)} holds no rankings: it must have at least one row")
+        raise InputError(f"{fspath(path)} holds no rankings: it needs at least one row")
     return pieces
 
 
@@ -124,7 +123,7 @@ def _find_files(path: str | PathLike[str]) -> list[Path]:
         files = sorted(file for file in found if not file.name.startswith(("_", ".")))
         if not files:
             raise InputError(
-                f"the folder {given} holds no file of rankings: put some in it whose names end in "
+                f"the folder {given} holds no file of rankings: it needs files whose names end in "
                 + ", ".join(suffix.removeprefix("*") for suffix in _SUFFIXES)
             )
         return files
@@ -132,7 +131,7 @@ def _find_files(path: str | PathLike[str]) -> list[Path]:
         return [given]
     files = sorted(Path(file) for file in glob(fspath(path), recursive=True))  # noqa: PTH207 - takes whole paths
     if not files:
-        raise InputError(f"no file is called {fspath(path)}: check the name and the folder")
+        raise InputError(f"no file matches {fspath(path)}: check the name and the folder")
     return files
 
 
@@ -143,7 +142,8 @@ def _cut(file: Path, file_format: Format) -> list[Piece]:
         return [Piece(file, known)]
     if known != "parquet":
         raise InputError(
-            f"{source.name}: the {known} format is read whole", [instead("read_rankings")]
+            f"{source.name}: the {known} format cannot be read in chunks",
+            [instead("read_rankings")],
         )
     from tierwise.files.table_file import rows_of_groups
 
@@ -159,11 +159,11 @@ def _cut(file: Path, file_format: Format) -> list[Piece]:
 
 
 class IncompleteAnswersError(InputError):
-    """Places were to be counted, but some answers leave places open."""
+    """Raised when places are to be counted but some answers are incomplete."""
 
 
 class RankingScan:
-    r"""Rankings in files, which are read when something is asked; `Rankings.scan` makes one.
+    r"""Rankings in files, which are read when results are needed; `Rankings.scan` makes one.
 
     `fit`, `search` and `sample_posterior` take it instead of rankings.
 
@@ -172,10 +172,10 @@ class RankingScan:
     path : str
         The file, folder or pattern that was given.
     pieces : tuple
-        The parts of the files that are read on their own, side by side.
+        The parts of the files that are read in parallel.
     reading : ReadingNotes
-        How the first file was understood, by its first rows; how many answers there are is not
-        known before they are read. What is known of people stays in the files.
+        How the first rows of the first file were read. The number of answers is unknown until they
+        are read. Columns about people stay in the files.
 
     Examples
     --------
@@ -215,7 +215,7 @@ class RankingScan:
 
     @cached_property
     def items(self) -> tuple[Item, ...]:
-        """The items; those of orderings take a pass over the files, unless they were given."""
+        """The items; for orderings this takes a pass over the files, unless they were given."""
         with errors_name(Path(self.path).name):
             if self._options.items is not None:
                 return check_items(self._options.items)
@@ -223,7 +223,7 @@ class RankingScan:
             return check_items(dict.fromkeys(item for items in found for item in items))
 
     def chunks(self) -> Iterator[Rankings]:
-        """Read all rankings in order, of which only a chunk is in memory at a time."""
+        """Read all rankings in order, one chunk in memory at a time."""
         options = self._complete_options
         for piece in self.pieces:
             yield from map(self._rankings.from_encoded, piece.chunks(options))
@@ -234,15 +234,15 @@ class RankingScan:
         Parameters
         ----------
         workers
-            Number of threads; -1 is one per core. In a `parallel` block, its workers.
+            Number of threads; -1 means one per core. In a `parallel` block, its workers.
         progress
             "auto", "off" or a function; see `tierwise._util.tasks.track`.
 
         Returns
         -------
         Counts
-            Place and joint counts. Where there are too many items for joint counts, those of
-            blocks are counted when they are asked for, in a pass over the files.
+            Place and joint counts. With too many items for joint counts, block counts take a pass
+            over the files when needed.
         """
         if len(self.items) > MOST_ITEMS_FOR_JOINT_COUNTS:
             strict = self.blocks((1,) * len(self.items), workers=workers, progress=progress)
@@ -262,7 +262,7 @@ class RankingScan:
         sizes
             The sizes of the blocks.
         workers, progress
-            As for `counts`.
+            As in `counts`.
         """
         counted = self._work(
             _count_blocks,
@@ -275,14 +275,14 @@ class RankingScan:
         return _total(counted, _sum_of_blocks)
 
     def distinct(self, *, workers: int = -1, progress: Progress = "auto") -> Rankings:
-        """Read each distinct answer once, with the weight of all that are like it.
+        """Read each distinct answer once, with its total weight.
 
         Memory grows with the number of distinct answers, not with the number of answers.
 
         Parameters
         ----------
         workers, progress
-            As for `counts`.
+            As in `counts`.
         """
         tally = PatternTally(len(self.items))
         for patterns, weights in self._work(
@@ -301,24 +301,24 @@ class RankingScan:
         return found
 
     def condensed(self) -> Rankings | Counts:
-        """Return counts if every answer is complete, and the distinct answers if not."""
+        """Return counts if every answer is complete, otherwise the distinct answers."""
         try:
             return self.counts()
         except IncompleteAnswersError:
             return self.distinct()
 
     def with_effective_weights(self, found: Rankings | Counts) -> Rankings | Counts:
-        """Return what was read or counted here as models count it: survey weights scaled.
+        """Return the data as models count them, with survey weights scaled.
 
-        Only all answers, one by one, say how many of equal weight would say as much, so weights of
-        a survey take another pass over the files.
+        The effective number of answers depends on every single weight, so survey weights take
+        another pass over the files.
         """
         said = self._options.weights_are
         if said == "counts" or (said is None and found.pair_counts.dtype.kind == "i"):
             return found
         if isinstance(found, CountsOnDemand):
             raise InputError(
-                "weights of a survey are not known to files of so many items",
+                "survey weights are not supported for files with so many items",
                 [
                     instead("read_rankings"),
                     use("when scanning, if they are counts", weights_are="counts"),
@@ -335,7 +335,7 @@ class RankingScan:
     def fingerprint(self) -> str:
         """Return a sha256 hex digest of all that a likelihood depends on.
 
-        It is that of the same answers in memory. The files are read once for it.
+        It equals that of the same answers in memory. This reads the files once.
         """
         answers = MultisetHash()
         unranked = None
@@ -528,6 +528,6 @@ class PatternTally:
         check_memory(
             3 * self._patterns.nbytes,
             f"more than {len(self._patterns):,} distinct answers",
-            "read a sample of the answers, or keep fewer items or only the first places of each, "
-            "so that more answers are alike",
+            "read a sample of the answers, or keep fewer items or only the first places, so "
+            "more answers are equal",
         )

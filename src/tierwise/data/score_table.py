@@ -2,9 +2,9 @@
 
 Leaderboards mostly have models as rows and tasks as columns, among them columns that are not
 scores: parameters, latency, price. Results of experiments, and surveys, have items as columns.
-Which way round a table is follows from what its rows are called ("model", "task"), and from what
-stands where tasks should: a size or a price is something that a model has. Where neither tells, or
-both do, it is for people to say.
+The orientation of a table follows from the names of its rows ("model", "task") and from its
+columns: a size or a price is a property of a model. If neither decides, or they disagree, the user
+must say.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 Side: TypeAlias = Literal["rows", "columns"]
 Repeats: TypeAlias = Literal["keep", "mean"]
-"""Whether several scores of an item on a task are kept apart, or averaged."""
+"""Whether several scores of an item on a task are kept separate, or averaged."""
 ItemsIn: TypeAlias = Literal["auto", "rows", "columns"]
 """Where the items of a table of scores are."""
 
@@ -65,7 +65,7 @@ _BENCHMARKS = frozenset(
     {"mmlu", "gsm8k", "hellaswag", "truthfulqa", "humaneval", "winogrande", "bbh", "gpqa", "ifeval"}
     | {"mbpp", "boolq", "piqa", "triviaqa", "musr", "aime", "imagenet", "superglue", "squad"}
 )
-# What items have besides scores. A title is one of these if it has no other words.
+# Properties of items that are not scores. A title is one of these if it has no other words.
 _PROPERTIES = frozenset(
     {"params", "param", "parameters", "parameter", "size", "latency", "runtime", "time", "seconds"}
     | {"speed", "throughput", "ttft", "price", "cost", "costs", "usd", "date", "released"}
@@ -103,7 +103,7 @@ class ScoreTable:
     items
         The items.
     scores
-        One row per task and one column per item; NaN where an item was not tried.
+        One row per task and one column per item; NaN if an item was not tried.
     tasks
         What the tasks are called; empty if they have no names.
     items_in
@@ -111,7 +111,7 @@ class ScoreTable:
     columns
         The columns that hold scores, as the table calls them.
     aside, remarks
-        The columns that are not scores, each with the reason, and what else is to be said.
+        The columns that are not scores, each with the reason, and other remarks.
     """
 
     items: tuple[Any, ...]
@@ -236,7 +236,7 @@ class Grid:
         return any(one & other for one, other in pairwise(words))
 
     def side(self) -> Side | None:
-        """Tell where the items are; None where nothing tells, or different things."""
+        """Tell where the items are; None if nothing tells, or different things."""
         named = self.names_of_rows()
         if named is None:
             return "columns"  # rows without names are not items
@@ -269,7 +269,7 @@ class Grid:
         )
 
     def doubt(self) -> InputError:
-        """Make the error for a table of which nothing tells where its items are."""
+        """Make the error for a table that may have items in rows or in columns."""
         named = self.names_of_rows()
         rows = [] if named is None else self.labels(named)
         columns = [str(self.names[one]) for one in self.numeric]
@@ -277,7 +277,7 @@ class Grid:
             f"the items may be in rows ({some_of(rows)}) or in columns ({some_of(columns)})",
             [
                 use("if each row is an item", items_in="rows"),
-                use("if each column of numbers is one", items_in="columns"),
+                use("if each column of numbers is an item", items_in="columns"),
             ],
         )
 
@@ -289,7 +289,7 @@ class Grid:
         first_row: dict[str, int] = {}
         for row, item in enumerate(items):
             if not item:
-                raise InputError(f"{self.name_row(row)}: the item has no name: fill the cell")
+                raise InputError(f"{self.name_row(row)}: the item has no name: fill in the cell")
             if repeats == "keep" and item in first_row:
                 raise InputError(
                     f"{self.name_row(row)}: item {quoted(item)} has a second row (the first is "
@@ -317,7 +317,8 @@ class Grid:
         read = [numbers(self.table.column(one), self.names[one]) for one in columns]
         if len({percent for _, percent in read if percent is not None}) > 1:
             raise InputError(
-                "some columns have percent signs and others have none: write all scores in one way"
+                "some columns have percent signs and others do not: write all scores in the "
+                "same way"
             )
         named = self.names_of_rows()
         tasks = () if named is None or named in columns else tuple(self.labels(named))
@@ -356,7 +357,7 @@ def joined(
     rename
         The new names.
     spellings
-        Whether names that differ by case, space and punctuation alone are asked about.
+        Whether names that differ only in case, spaces and punctuation raise a question.
     repeats
         Whether several scores of an item on a task are averaged.
     """
@@ -388,7 +389,7 @@ def joined(
 
 
 def averaged(found: ScoreTable) -> ScoreTable:
-    """Average what seeds, folds and the like give several scores for, each item on each task.
+    """Average repeated scores of an item on a task, such as those of seeds or folds.
 
     Gaps are left out of means. Tasks without names are all different.
     """
@@ -404,7 +405,7 @@ def averaged(found: ScoreTable) -> ScoreTable:
         return found
     if n_rows == n_kept:
         return found
-    said = f"{n_rows:,} rows are repeats of {n_kept:,} {what}s: each {what} has their mean."
+    said = f"{n_rows:,} rows repeat {n_kept:,} {what}s: each {what} gets the mean of its rows."
     return replace(merged, remarks=(*found.remarks, said))
 
 
@@ -421,14 +422,14 @@ def _means(names: Sequence[Any], rows: _Floats) -> tuple[tuple[Any, ...], _Float
 
 
 def _is_of_tasks(title: object) -> bool:
-    """Return whether a title is that of a task: a benchmark, or what an item has besides scores."""
+    """Return whether a title is that of a task: a benchmark, or another property of an item."""
     return is_property(title) or bool(words_of(title) & _BENCHMARKS)
 
 
 def with_tasks(
     found: ScoreTable, better: Better, tasks: Sequence[str] | None, lower: Sequence[str]
 ) -> ScoreTable:
-    """Leave out what is not a task, and turn scores round of which lower are better.
+    """Leave out what is not a task, and negate scores that are better when lower.
 
     Parameters
     ----------
@@ -457,7 +458,7 @@ def with_tasks(
             aside.append(Aside(task, why or "is not among the tasks given"))
         else:
             remarks.append(
-                f"Row {quoted(task)} {why or 'is not among the tasks'}: it is set aside."
+                f"Row {quoted(task)} {why or 'is not among the tasks'}: it was set aside."
             )
     names = tuple(found.tasks[number] for number in kept) if found.tasks else ()
     suspects = [name for name in names if name not in lower and words_of(name) & _LOWER]
@@ -466,7 +467,7 @@ def with_tasks(
             f"lower numbers may be better in {quoted(suspects[0])}",
             [
                 use("if they are", lower=[*lower, *suspects]),
-                use("if higher numbers are better there, too", tasks=list(names)),
+                use("if higher numbers are better there too", tasks=list(names)),
             ],
         )
     scores = found.scores[kept]
@@ -491,7 +492,7 @@ def _why_not(task: str, scores: _Floats) -> str:
     if _is_summary(task):
         return "is a summary or a count, not a task"
     if numbers_repeats(task) and bool((scores == np.round(scores)).all()):
-        return "numbers repeats, and is not a task"
+        return "counts repetitions and is not a task"
     return "" if np.isfinite(scores).any() or not task else "is empty"
 
 

@@ -1,7 +1,7 @@
 """Rankings from tables of scores, one ranking per task.
 
 A table has one column per item, one row per item, or one row per item and task. Only the order of
-scores within a task counts, so tasks may have scales of their own.
+scores within a task counts, so tasks may have different scales.
 """
 
 from __future__ import annotations
@@ -98,9 +98,9 @@ def read_scores(
     encoding: str | None = None,
     sheet: str | int | None = None,
 ) -> Rankings:
-    r"""Read a table of scores as rankings: one for each task, or judge.
+    r"""Read a table of scores as rankings, one for each task (or judge).
 
-    Only the order within a task counts, so that tasks may have scales of their own.
+    Only the order within a task counts, so tasks may have different scales.
 
     Parameters
     ----------
@@ -109,51 +109,51 @@ def read_scores(
     better
         Which scores are better: "higher" or "lower".
     format
-        "csv", "parquet", "jsonl" or "xlsx"; "auto" tells it from the name or the first bytes.
+        "csv", "parquet", "jsonl" or "xlsx"; "auto" detects it from the extension or the first
+        bytes.
     layout
-        "wide" has one row per task and one column per item, or the other way round; "long" has one
-        row per task and item.
-        "auto" is long where there are columns for all three: task, item and score.
+        "wide" has one row per task and one column per item, or the reverse; "long" has one row per
+        task and item. "auto" means long if there are columns for task, item and score.
     items
-        For "wide": the items to read. If they are in columns, all columns of numbers are otherwise.
+        For "wide": the items to read. By default, all columns of numbers if items are in columns.
     tolerance
-        Scores no further than this from the best of a group are tied with it.
+        Scores within this distance of the best of a group are tied with it.
     decimal
-        Whether "," or "." stands before the decimals, where "1,234" leaves that open. The other one
-        then separates thousands.
+        The decimal separator, "," or ".", if "1,234" is ambiguous. The other one then separates
+        thousands.
     missing
-        Codes for missing scores, as for `read_rankings`.
+        Codes for missing scores, as in `read_rankings`.
     task, item, score
-        The columns that name tasks and items, and for "long" that of scores, where the titles of
-        columns do not tell.
+        The columns of tasks and items, and for "long" that of scores, if their titles do not make
+        this clear.
     items_in
         For "wide": whether items are in "rows", as models are on most leaderboards, or in
-        "columns". "auto" finds out, and asks if in doubt.
+        "columns". "auto" detects this, and raises an error if in doubt.
     tasks
-        For "wide": the tasks to read. Otherwise what items have besides scores (parameters,
-        latency, price, dates) and averages are set aside.
+        For "wide": the tasks to read. By default, other properties of items (parameters, latency,
+        price, dates) and averages are set aside.
     lower
-        Tasks in which lower is better, where higher is better in the others.
+        Tasks in which lower is better, if higher is better in the others.
     repeats
         "mean" averages several scores of an item on a task, such as those of seeds or folds. With
-        "keep", each row of a table with items in columns is a ranking of its own, and a second
-        score is refused in other tables.
+        "keep", each row of a table with items in columns is a separate ranking, and other tables
+        must not have a second score.
     order
-        The grades that cells hold in place of numbers, best first, such as "S,A,B,C,D". Orders of
-        words that are known need not be named.
+        The grades in the cells instead of numbers, best first, such as "S,A,B,C,D". Words with a
+        known order need no ``order``.
     rename
-        Other names for items, by the names they have in the table. Items that get the same name are
-        one; where both have a score on a task, ``repeats`` says what to do.
+        New names for items, by their names in the table. Items that get the same name are merged;
+        if both have a score on a task, ``repeats`` says what to do.
     spellings
-        Names that differ by case, space or punctuation alone, such as "claude-3.5" and
-        "claude-3-5", are refused, with the names to join; "keep" takes them for different items.
+        Names that differ only in case, spaces or punctuation, such as "claude-3.5" and
+        "claude-3-5", raise an error that lists them; "keep" reads them as different items.
     encoding, sheet
-        As for `read_rankings`.
+        As in `read_rankings`.
 
     Notes
     -----
-    Equal scores are ties. An empty cell (or NA, or -) says that the item was not tried: it may be
-    anywhere.
+    Equal scores are ties. An empty cell (or NA, or -) means that the item was not tried: its rank
+    is unknown.
 
     Examples
     --------
@@ -166,7 +166,7 @@ def read_scores(
     Format: CSV, text in UTF-8, comma-separated.
     Layout: scores, one row per item and one column per task, turned into rankings with ties.
     2 columns read: 'sort', 'search'.
-    Column 'params (B)' holds a property of the items, not scores: it is set aside.
+    Column 'params (B)' holds a property of the items, not scores: it was set aside.
     """
     name, table = open_scores(source, format, encoding, sheet)
     with errors_name(name):
@@ -204,7 +204,7 @@ def grades_as_scores(
 ) -> tuple[TableFile, Better]:
     """Return a table with numbers in place of grades, and which are better.
 
-    Its columns of grades become the items among what is said, where nothing else is.
+    Its columns of grades become the items, unless the user names items.
     """
     graded = with_grades(table, order, said_missing(said.get("missing")), said.get("items"))
     if graded is None:
@@ -229,8 +229,8 @@ def grades_question(table: TableFile) -> InputError | None:
 
 
 def _look_like_grades(columns: Sequence[str], grades: Sequence[str]) -> str:
-    told = ", ".join(map(quoted, grades[:8])) + (", ..." if len(grades) > 8 else "")
-    return f"columns {', '.join(map(quoted, columns[:4]))} hold what look like grades ({told})"
+    shown = ", ".join(map(quoted, grades[:8])) + (", ..." if len(grades) > 8 else "")
+    return f"columns {', '.join(map(quoted, columns[:4]))} hold what look like grades ({shown})"
 
 
 def with_grades(
@@ -384,9 +384,9 @@ def has_items_in_rows(table: TableFile) -> bool:
 
 
 def tasks_question(table: TableFile) -> InputError | None:
-    """Ask which scores are better where each row is clearly an item; else None.
+    """Ask which scores are better where each row is clearly an item; otherwise None.
 
-    What items have besides scores, such as their latency, is not asked about.
+    Other properties of items, such as their latency, raise no question.
     """
     grid = _first_rows(table)
     named = None if grid is None else grid.names_of_rows()
@@ -397,7 +397,7 @@ def tasks_question(table: TableFile) -> InputError | None:
         return None
     items, shown = some_of(grid.labels(named)), some_of(tasks)
     return InputError(
-        f"each row is an item ({items}), and {shown} hold numbers, as scores do, not ranks",
+        f"each row is an item ({items}), and {shown} hold numbers that look like scores, not ranks",
         [
             use("if higher scores are better", better="higher"),
             use("if lower scores are better", better="lower"),
@@ -417,7 +417,7 @@ def are_scores_of_tasks(table: TableFile) -> bool:
 
 def not_battles(table: TableFile) -> InputError | None:
     """Make the error for a table that was taken for battles, if it clearly holds something else."""
-    grid, said = _first_rows(table), "this does not look like battles, but like"
+    grid, said = _first_rows(table), "this does not look like battles but like"
     if grid is None:
         return None
     numeric = [grid.table.column(one) for one in grid.numeric]
@@ -433,7 +433,7 @@ def not_battles(table: TableFile) -> InputError | None:
                     "read_scores", "if higher is better", command="leaderboard", better="higher"
                 ),
                 instead("read_scores", "if lower is better", command="leaderboard", better="lower"),
-                use("if it is battles", first=..., second=..., winner=...),
+                use("if these are battles", first=..., second=..., winner=...),
             ],
         )
     if ranked or grid.names_items_in_cells():
@@ -441,7 +441,7 @@ def not_battles(table: TableFile) -> InputError | None:
             f"{said} rankings",
             [
                 instead("read_rankings", command="fit"),
-                use("if it is battles", first=..., second=..., winner=...),
+                use("if these are battles", first=..., second=..., winner=...),
             ],
         )
     return None
@@ -453,7 +453,7 @@ def _refuse_other_kinds(table: TableFile) -> None:
     none = grid is None or len(grid.numeric) < 2
     if are_battles(table.columns) or (none and have_columns_of_battles(table.columns)):
         raise InputError(
-            "the columns are those of battles, not of scores",
+            "the columns look like battles, not scores",
             [
                 instead(
                     "read_battles", "without saying which scores are better", command="leaderboard"
@@ -462,7 +462,7 @@ def _refuse_other_kinds(table: TableFile) -> None:
         )
     if grid is not None and none and grid.names_items_in_cells():
         raise InputError(
-            "this does not look like scores, but like rankings",
+            "this does not look like scores but like rankings",
             [instead("read_rankings", command="leaderboard")],
         )
 
@@ -592,8 +592,8 @@ def _item_columns(grid: Grid, items: Sequence[Any] | None) -> list[int]:
             )
     if len(kept) < 2:
         raise InputError(
-            "fewer than two columns of numbers were found, and a table of scores has one row per "
-            "task and one column per item",
+            "fewer than two columns of numbers were found, but a table of scores has one row "
+            "per task and one column per item",
             [
                 use("if it has one row per item and one column per task", items_in="rows"),
                 use("if it has one row per task and item", task=..., item=..., score=...),
@@ -626,7 +626,7 @@ def long_scores(
     for codes, what in ((task_codes, "task"), (item_codes, "item")):
         if (codes == ABSENT).any():
             row = int((codes == ABSENT).argmax())
-            raise InputError(f"{name_row(row)}: the {what} is missing: fill the cell")
+            raise InputError(f"{name_row(row)}: the {what} is missing: fill in the cell")
     values, _ = _numbers(table.column(score), names[score], decimal, name_row)
     called = renamed(item_labels, rename or {})
     item_labels = list(dict.fromkeys(called))
@@ -647,7 +647,7 @@ def long_scores(
                 ],
             )
         most = int(counts.max())
-        remarks = (f"Up to {most:,} scores of an item on a task: their mean is taken.",)
+        remarks = (f"Items have up to {most:,} scores on a task: their mean is used.",)
     known = ~np.isnan(values)
     size = len(task_labels) * len(item_labels)
     sums = np.bincount(cells[known], weights=values[known], minlength=size)
@@ -691,7 +691,7 @@ def _column(names: Sequence[Item], said: str | None, words: Sequence[str], what:
     for word in words:
         if word in lower:
             return lower.index(word)
-    raise InputError(f"no column of the {what} was recognised", [use("to name it", **{what: ...})])
+    raise InputError(f"no column of the {what} was found", [use("to name it", **{what: ...})])
 
 
 def _grid(names: Sequence[Item], table: Any, name_row: RowNamer) -> Grid:
@@ -741,8 +741,8 @@ def _numbers(
         signs.add(percent)
     if len(signs) > 1:
         raise InputError(
-            f"column {quoted(name)} has scores with and without a percent sign: write all of them "
-            "in one way"
+            f"column {quoted(name)} has scores with and without a percent sign: write all "
+            "scores in the same way"
         )
     return values[codes], next(iter(signs), None)
 
@@ -752,7 +752,7 @@ def _number(label: Any, decimal: Decimal | None) -> tuple[float, bool]:
         raise InputError(f"is {quoted(label)}, which is not a number: correct the cell")
     if not isinstance(label, str):
         if not np.isfinite(label):
-            raise InputError(f"is {label}: a score must be finite")
+            raise InputError(f"is {label}: scores must be finite")
         return float(label), False
     number, percent = _parsed(label, decimal)
     if number is not None:
@@ -761,13 +761,11 @@ def _number(label: Any, decimal: Decimal | None) -> tuple[float, bool]:
         raise InputError(
             f"is {quoted(label)}, which may have a decimal comma or a thousands separator",
             [
-                use("if the comma comes before the decimals", decimal=","),
-                use("if the point does", decimal="."),
+                use("if the comma is the decimal separator", decimal=","),
+                use("if the point is", decimal="."),
             ],
         )
-    raise InputError(
-        f"is {quoted(label)}, which is not a number: correct the cell, or leave it empty"
-    )
+    raise InputError(f"is {quoted(label)}, which is not a number: correct the cell, or empty it")
 
 
 def _parsed(label: str, decimal: Decimal | None) -> tuple[float | None, bool]:

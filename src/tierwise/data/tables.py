@@ -39,7 +39,7 @@ class Opened(NamedTuple):
     name
         What messages call it; empty for a data frame.
     table
-        The table that it holds; None where it is a format that announces its items.
+        The table that it holds; None if it is a format that announces its items.
     source
         The file; None for a data frame.
     format
@@ -112,7 +112,7 @@ def is_frame(source: object) -> bool:
 
 
 def open_frame(frame: Any) -> TableFile:
-    """Take a data frame for a table, of which everything is in memory."""
+    """Make a table from a data frame, which is in memory."""
     from tierwise.data.frames import arrow_table
 
     names, unnamed = arrow_table(frame)
@@ -134,13 +134,17 @@ def _open_table(
     source: Source, file_format: FileFormat, encoding: str | None, sheet: str | int | None
 ) -> TableFile:
     if sheet is not None and file_format != "xlsx":
-        raise InputError(f"only Excel files have sheets, not a {file_format} file", [drop("sheet")])
+        raise InputError(
+            f"only Excel files have sheets; this is a {file_format} file", [drop("sheet")]
+        )
     if file_format == "csv":
         from tierwise.files.exports import open_text_table
 
         return open_text_table(source, encoding)
     if encoding is not None:
-        raise InputError(f"only text has an encoding, not a {file_format} file", [drop("encoding")])
+        raise InputError(
+            f"only text files have an encoding; this is a {file_format} file", [drop("encoding")]
+        )
     if file_format == "xlsx":
         from tierwise.files.exports import open_excel
 

@@ -1,8 +1,8 @@
-"""What weights of answers mean: how often an answer was given, or whom it stands for in a survey.
+"""The meaning of weights: how often an answer was given, or survey weights.
 
-Counts add up. Weights of a survey make up for people who were asked too seldom; they say nothing
-about how many people answered, so they are scaled to the number of answers of equal weight that
-would say as much (Kish, Survey Sampling, 1965, 11.7).
+Counts add up. Survey weights correct for people who were sampled too rarely. They do not say how
+many people answered, so they are scaled to the effective number of answers (Kish, Survey Sampling,
+1965, 11.7).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _RARE = 10
 
 
 class EffectiveNumber(float):
-    """The number of independent answers of equal weight that would say as much as those there are.
+    """The effective number of answers: equally weighted ones with the same information.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class EffectiveNumber(float):
     def __getnewargs__(  # type: ignore[override]
         self,
     ) -> tuple[float, int, int | None, str | None]:
-        """Say how to make it again, so that it can be copied and pickled."""
+        """Support copying and pickling."""
         return float(self), self.n_answers, self.n_judges, self.unit
 
     def in_words(self, noun: str) -> str:
@@ -113,7 +113,7 @@ def effective_number(weights: NDArray[Any]) -> EffectiveNumber:
 def tell_weights(weights: NDArray[Any], patterns: Places, pattern_of: NDArray[Any]) -> WeightsAre:
     """Tell what weights are, or ask.
 
-    Weights that are not whole numbers are weights of a survey. Whole numbers are counts, unless no
+    Weights that are not whole numbers are survey weights. Whole numbers are counts, unless no
     table of counts would look like that: many rows, none of them rare, although the same answer
     stands in several rows, or most answers that are possible were given by nobody.
 
@@ -134,11 +134,11 @@ def tell_weights(weights: NDArray[Any], patterns: Places, pattern_of: NDArray[An
         return "counts"
     least, most = (f"{value:,.10g}" for value in (counting.min(), counting.max()))
     raise InputError(
-        f"the weights of {len(counting):,} answers are whole numbers from {least} to {most}, which "
-        "may be counts of people who gave the same answer, or weights of a survey",
+        f"the weights of {len(counting):,} answers are whole numbers from {least} to {most}, "
+        "which may be counts of people who gave the same answer, or survey weights",
         [
-            use("if each row stands for so many people who answered", weights_are="counts"),
-            use("if each row is one person", weights_are="survey"),
+            use("if the weight is the number of people who gave this answer", weights_are="counts"),
+            use("if each row is one person with a survey weight", weights_are="survey"),
         ],
     )
 

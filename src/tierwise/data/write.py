@@ -1,4 +1,4 @@
-"""Rankings in files for others to read: `read_rankings` reads back the same."""
+"""Write rankings to files that `read_rankings` reads back."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ def write_rankings(
     format: WrittenFormat = "auto",  # noqa: A002 - the word users look for
     layout: WrittenLayout = "orderings",
 ) -> None:
-    """Write rankings to a file, which appears whole or not at all.
+    """Write rankings to a file. A failure leaves no partial file.
 
     Parameters
     ----------
     data
-        What to write. Weights are written where any of them is not 1.
+        The rankings. Weights are written if any of them is not 1.
     path
-        The file; one that is there is replaced.
+        The file; an existing file is replaced.
     format
-        "csv", "parquet" or "preflib". "auto" tells it from the end of the name.
+        "csv", "parquet" or "preflib". "auto" uses the extension.
     layout
         How a CSV or Parquet table is laid out: "orderings" (one column per place; no ties),
         "ranks" (one column per item) or "long" (columns assessor, item and rank).
@@ -66,7 +66,7 @@ def write_rankings(
     chosen = format_of_suffix(str(path)) if format == "auto" else format
     if chosen not in get_args(WrittenFormat):
         raise InputError(
-            f"{Path(path).name} does not say a format that can be written",
+            f"{Path(path).name} has no extension that names a format",
             [
                 "end it in .csv, .parquet, .soc, .soi, .toc or .toi",
                 *(use(format=known) for known in ("csv", "parquet", "preflib")),
@@ -76,7 +76,9 @@ def write_rankings(
     empty = (rankings.patterns == NOT_LISTED).all(axis=1)
     if empty.any():
         row = int(np.argmax(empty[rankings.pattern_of]))
-        raise InputError(f"row {row + 1} lists no item, which a file cannot say: leave it out")
+        raise InputError(
+            f"row {row + 1} lists no item, which a file cannot represent: leave it out"
+        )
     with whole_file(path) as partial:
         if chosen == "preflib":
             _write_preflib(rankings, names, partial, Path(path).name)
@@ -113,8 +115,9 @@ def _names(rankings: Rankings) -> list[Any]:
     for name in names:
         if not name or name != name.strip() or any(category(mark) in _UNWRITABLE for mark in name):
             raise InputError(
-                f"item {quoted(name)} does not survive in a file: names must not be empty, begin "
-                "or end with a space, or hold line breaks and other control characters. Rename it"
+                f"item {quoted(name)} cannot be written to a file, because names must not be "
+                "empty, begin or end with a space, or contain control characters such as "
+                "line breaks: rename it"
             )
     if len(set(names)) != len(names):
         raise InputError("two items have the same name once written as text: rename one")
@@ -143,7 +146,9 @@ def _columns(rankings: Rankings, names: list[Any], layout: WrittenLayout) -> dic
         columns = _columns_of_places(rankings, names)
     if (rankings.weights != 1).any():
         if "weight" in columns:
-            raise InputError('an item is called "weight", as the column of weights is: rename it')
+            raise InputError(
+                'an item is named "weight", like the column of weights: rename the item'
+            )
         columns["weight"] = weights
     return columns
 
@@ -172,7 +177,7 @@ def _write_csv(columns: dict[str, list[Any]], file: IO[str]) -> None:
 def _write_preflib(rankings: Rankings, names: list[Any], path: Path, file_name: str) -> None:
     if rankings.weights.dtype.kind != "i":
         raise InputError(
-            "PrefLib counts voters in whole numbers, but some weights are not: use CSV"
+            "PrefLib counts voters in whole numbers, but some weights are not whole: use CSV"
         )
     kind = ("t" if rankings.has_ties else "s") + "o" + ("c" if rankings.unranked is None else "i")
     number_of = {item: number for number, item in enumerate(rankings.items, start=1)}

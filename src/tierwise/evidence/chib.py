@@ -1,4 +1,4 @@
-"""The evidence of given sizes: exact where that is affordable, else by Chib's identity.
+"""The evidence of given sizes: exact if that is affordable, else by Chib's identity.
 
 The evidence is likelihood times prior over posterior, at any tiers and theta. The posterior there
 is an average over chains of what is known exactly given the completed answers: first the
@@ -54,7 +54,7 @@ def find_log_evidence(
 ) -> Estimate:
     """Log probability of answers given the sizes of the tiers only.
 
-    Summed over all tiers where that is possible, or over those that matter, else estimated.
+    Summed over all tiers if that is possible, or over those that matter, else estimated.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def estimate_log_evidence(
     Parameters
     ----------
     source, partition, prior, rng
-        As for `find_log_evidence`.
+        As in `find_log_evidence`.
     best
         Tiers of these sizes that are as probable as any.
     """

@@ -162,10 +162,9 @@ def refuse_too_many_tiers(sizes: tuple[int, ...]) -> None:
     transitions = subset_work(sizes).transitions
     if transitions > MOST_TRANSITIONS:
         raise TooLargeError(
-            f"the evidence of sizes {sizes} is a sum over tiers that takes {transitions:.2g} "
-            f"steps, and more than {MOST_TRANSITIONS:.2g} are too many: evidence is for up to "
-            "about 19 items",
-            [use(criterion="likelihood"), "give fewer items"],
+            f"the evidence of sizes {sizes} takes {transitions:.2g} steps, and the limit is "
+            f"{MOST_TRANSITIONS:.2g}: evidence works for up to about 19 items",
+            [use(criterion="likelihood"), "use fewer items"],
         )
 
 

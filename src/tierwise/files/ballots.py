@@ -78,7 +78,7 @@ def read_preflib(
         if announced != found:
             raise InputError(
                 f"{where} announces {key} {announced}, but the body holds {found}: "
-                "correct the header, or fetch the file again if it was cut short"
+                "correct the header, or download the file again if it was truncated"
             )
     line_of_row = [line_of_row[number] for number in kept]
     checked = encode_weights([weights[number] for number in kept], len(kept), name_row)
@@ -112,14 +112,14 @@ def _with_letters_repaired(fields: _Fields) -> tuple[_Fields, tuple[str, ...]]:
     more = ", ..." if len(changed) > 3 else ""
     holds, reads = ("holds", "is") if len(changed) == 1 else ("hold", "are")
     remark = (
-        f"{counted(len(changed), 'name')} {holds} letters that were encoded twice, or characters "
-        f"that cannot be shown, and {reads} read as {shown}{more}."
+        f"{counted(len(changed), 'name')} {holds} characters that were encoded twice or cannot "
+        f"be shown, and {reads} read as {shown}{more}."
     )
     return repaired, (remark,)
 
 
 def letters_repaired(name: str) -> str:
-    r"""Undo what happens to letters if UTF-8 is taken for Latin-1 and encoded again.
+    r"""Repair text whose UTF-8 bytes were read as Latin-1 and encoded again.
 
     Examples
     --------
@@ -168,9 +168,8 @@ def _announced(key: str, fields: _Fields, source: Source) -> tuple[int, str]:
     """Return a number from the header, and the line that says it."""
     if key not in fields:
         raise InputError(
-            f"{source.name} has no header line '# {key}: ...', which PrefLib files have had since "
-            "2022",
-            [use("if the file is of another kind", format=...)],
+            f"{source.name} has no header line '# {key}: ...', which PrefLib files have since 2022",
+            [use("if the file has another format", format=...)],
         )
     text, line = fields[key]
     if not text.isdecimal():
@@ -208,20 +207,20 @@ def _check_kind(
     kind, line = fields.get("DATA TYPE", (suffix, 1))
     if kind not in ("soc", "soi", "toc", "toi"):
         raise InputError(
-            f"{source.line(line)}: DATA TYPE is {quoted(kind)}: only soc, soi, toc and toi hold "
-            "rankings"
+            f"{source.line(line)}: DATA TYPE is {quoted(kind)}: only soc, soi, toc and toi "
+            "files hold rankings"
         )
     for number, row in enumerate(rows):
         n_listed = sum(len(entry) if isinstance(entry, list) else 1 for entry in row)
         if kind.endswith("c") and n_listed < n_items:
             raise InputError(
                 f"{name_row(number)} lists {n_listed} of {n_items} alternatives, but the header "
-                f"says {kind}, complete orders: call it {kind[:2]}i, or complete the line"
+                f"says {kind}, complete orders: change it to {kind[:2]}i, or complete the line"
             )
         if kind.startswith("s") and n_listed > len(row):
             raise InputError(
                 f"{name_row(number)} holds a tie, but the header says {kind}, strict orders: "
-                f"call it to{kind[2]}, or correct the line"
+                f"change it to to{kind[2]}, or correct the line"
             )
 
 
@@ -240,9 +239,9 @@ def read_blt(
     numbers = re.fullmatch(r"(\d{1,9})\s+(\d{1,9})", announced)
     if numbers is None:
         raise InputError(
-            f"{source.line(first)}: {quoted(announced)} is not a number of candidates and a number "
-            "of seats, with which BLT files begin",
-            [use("if the file is of another kind", format=...)],
+            f"{source.line(first)}: {quoted(announced)} does not give the number of candidates "
+            "and of seats, which is how BLT files begin",
+            [use("if the file has another format", format=...)],
         )
     n_candidates = int(numbers[1])
     rows: list[list[int | list[int]]] = []
@@ -265,7 +264,7 @@ def read_blt(
             line_of_row.append(number)
         else:
             remarks.append(
-                f"Line {number} lists no candidate ({counted(weight, 'ballot')}): it is set aside."
+                f"Line {number} lists no candidate and was set aside ({counted(weight, 'ballot')})."
             )
 
     def name_row(row: int) -> str:
@@ -274,7 +273,7 @@ def read_blt(
     names = _names(lines[position:], n_candidates, source)
     if withdrawn:
         remarks.append(
-            "Withdrawn, but kept as they stand on the ballots: "
+            "Withdrawn, but kept as ranked on the ballots: "
             + ", ".join(quoted(names[one - 1]) for one in sorted(withdrawn) if one <= len(names))
             + "."
         )
@@ -315,8 +314,9 @@ def _names(lines: list[tuple[int, str]], n_candidates: int, source: Source) -> t
     found = [(number, name) for number, line in lines for name in re.findall(r'"([^"]*)"', line)]
     if len(found) not in (n_candidates, n_candidates + 1):
         raise InputError(
-            f"{source.name} announces {counted(n_candidates, 'candidate')}, but {len(found)} names "
-            "stand in quotes below the ballots (the last one may be the title): make them agree"
+            f"{source.name} announces {counted(n_candidates, 'candidate')}, but {len(found)} "
+            "quoted names follow the ballots (the last one may be the title): make them "
+            "agree"
         )
     names = tuple(name.strip() for _, name in found[:n_candidates])
     line_of = {name: number for (number, _), name in zip(found, names, strict=False)}
@@ -339,7 +339,8 @@ def read_sushi(
             numbers = [int(word) for word in line.split()]
         except ValueError:
             raise InputError(
-                f"{source.line(number)} holds something that is not a whole number: {quoted(line)}"
+                f"{source.line(number)} contains something that is not a whole number: "
+                f"{quoted(line)}"
             ) from None
         if n_items is None:
             if len(numbers) != 2 or numbers[1] != 1:

@@ -1,4 +1,4 @@
-"""Battles, read in pieces: who met whom and who won, one row each, counted as they are read.
+"""Battles, one per row, counted while the file is read in chunks.
 
 A battle is three columns: two models and the winner, which is one of the words below, or the name
 of one of the two; or two columns, winner and loser. Nothing is kept of a battle but its count, and
@@ -57,7 +57,7 @@ _ROWS_PER_PIECE = 1 << 17
 
 @dataclass(frozen=True, kw_only=True)
 class BattleColumns:
-    """What the user says about the columns; None is "not said".
+    """The columns that the user names; None means not named.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class BattleColumns:
     winner
         Who won.
     loser
-        Who lost, where there are no columns for the two models.
+        Who lost, if there are no columns for the two models.
     judge, weight
         Who decided, and how often the row counts.
     """
@@ -88,15 +88,15 @@ class BattleVotes:
     judges
         Names of the judges.
     judge, first, second
-        Of each row: the number of the judge, of the winner and of the loser; of the two models in
-        any order if the battle was drawn.
+        For each row: the number of the judge, of the winner and of the loser, or of the two models
+        in any order if the battle was drawn.
     drawn
         Whether the battle was drawn.
     weight
         How often this was decided.
     won_second
-        Whether the winner was shown second. In drawn battles ``first`` was shown first. It is not
-        known where the battles do not tell who was shown first.
+        Whether the winner was shown second. In drawn battles ``first`` was shown first. None if it
+        is not known who was shown first.
     """
 
     judges: tuple[str, ...]
@@ -268,7 +268,7 @@ def _winner_and_loser(
                 break
     if winner is None or loser is None:
         raise InputError(
-            "no columns of battles were recognised",
+            "no columns of battles were found",
             [
                 use(
                     "to name the columns of the two models and the winner",
@@ -276,7 +276,7 @@ def _winner_and_loser(
                     second=...,
                     winner=...,
                 ),
-                use("to name those of the winner and the loser", winner=..., loser=...),
+                use("to name the columns of the winner and the loser", winner=..., loser=...),
             ],
         )
     return winner, loser
@@ -312,7 +312,7 @@ def roles_of(names: Sequence[str], columns: BattleColumns) -> Roles:
     weight = said(columns.weight, "the weight")
     if (first is None) != (second is None):
         raise InputError(
-            "only one of the two columns of models is named",
+            "you named only one of the two columns of models",
             [use("to name both", first=..., second=...)],
         )
     outcome = known(_WINNERS) if winner is None else winner
@@ -325,8 +325,8 @@ def roles_of(names: Sequence[str], columns: BattleColumns) -> Roles:
         if len(pairs) > 1 and outcome is not None:
             named = " and ".join("/".join(pair) for pair in pairs)
             raise InputError(
-                f"there are columns for models twice ({named})",
-                [use("to say which are meant", first=..., second=...)],
+                f"there are two pairs of columns for models ({named})",
+                [use("to choose a pair", first=..., second=...)],
             )
         first, second = (place[_normal(name)] for name in pairs[0])
     if first is None or second is None:
@@ -362,7 +362,7 @@ def _notes(names: Sequence[str], roles: Roles, n_rows: int) -> ReadingNotes:
         columns=tuple(names[number] for number in read if number != roles.weight),
         weights="" if roles.weight is None else names[roles.weight],
         aside=tuple(
-            Aside(name, "says nothing about who won")
+            Aside(name, "does not say who won")
             for number, name in enumerate(names)
             if number not in read
         ),
@@ -422,8 +422,8 @@ class Tally:
             row = int(same.argmax())
             name = list(self.code_of)[first[row]]
             raise InputError(
-                f"{name_row(row)}: {quoted(name)} meets itself: leave the row out, or correct one "
-                "of the names"
+                f"{name_row(row)}: {quoted(name)} is compared with itself: delete the row, or "
+                "correct one of the names"
             )
         drawn = np.zeros(len(first), dtype=bool)
         swapped = np.zeros(len(first), dtype=bool)
@@ -500,9 +500,9 @@ class Tally:
                 meaning, self.letter = _LETTERS[_normal(word)], word
             if meaning is not None and number is not None:
                 raise InputError(
-                    f"{name_row(int(rows.argmax()))}: the winner {quoted(word)} may be the model "
-                    "of this name or the outcome",
-                    [use("to give the model another name", rename={word: f"{word} (model)"})],
+                    f"{name_row(int(rows.argmax()))}: the winner {quoted(word)} may be the "
+                    "model with this name, or an outcome",
+                    [use("to rename the model", rename={word: f"{word} (model)"})],
                 )
             if meaning is None and number is None and (points := _points(word)) is not None:
                 meaning, self.result = points, self.result or word
@@ -524,7 +524,7 @@ class Tally:
                 "the two columns",
                 [
                     use(
-                        "to give models other names",
+                        "to rename the models",
                         rename={one: f"{one} (model)" for one in called},
                     )
                 ],
@@ -534,8 +534,8 @@ class Tally:
             names = list(self.code_of)
             raise InputError(
                 f"{name_row(row)}: the winner is {quoted(labels[codes[row]])}, but the two models "
-                f"are {quoted(names[first[row]])} and {quoted(names[second[row]])}: correct the "
-                "row, or leave it out"
+                f"are {quoted(names[first[row]])} and {quoted(names[second[row]])}: correct or "
+                "delete the row"
             )
         return outcome
 
@@ -552,7 +552,7 @@ class Tally:
         more = len(self.code_of) - len(self.wins)
         if more:
             n_items = len(self.code_of)
-            check_memory(6 * 8 * n_items**2, f"the wins of {n_items:,} models", "give fewer models")
+            check_memory(6 * 8 * n_items**2, f"the wins of {n_items:,} models", "use fewer models")
             self.wins = np.pad(self.wins, (0, more))
             self.wins_of_first = np.pad(self.wins_of_first, (0, more))
             self.draws = np.pad(self.draws, (0, more))
@@ -609,7 +609,7 @@ def condensed_votes(
 ) -> BattleVotes:
     """Keep each distinct vote once.
 
-    ``won_second`` is None where it is not known who was shown first: then the two models of a drawn
+    ``won_second`` is None if it is not known who was shown first: then the two models of a drawn
     battle are put into one order.
     """
     if won_second is None:
@@ -638,8 +638,8 @@ def _refuse_empty(codes: Codes, what: str, name_row: RowNamer) -> None:
     empty = codes == ABSENT
     if empty.any():
         raise InputError(
-            f"{name_row(int(empty.argmax()))}: {what} is missing: fill the cell, or leave the row "
-            "out"
+            f"{name_row(int(empty.argmax()))}: {what} is missing: fill in the cell, or delete "
+            "the row"
         )
 
 
@@ -650,6 +650,6 @@ def _weights(column: Any, name_row: RowNamer) -> _Floats:
         row = int(bad.argmax())
         said = "missing" if np.isnan(weight[row]) else f"{weight[row]:g}"
         raise InputError(
-            f"{name_row(row)}: the weight is {said}: it must be a finite number, at least 0"
+            f"{name_row(row)}: the weight is {said}: it must be a finite number of 0 or more"
         )
     return weight

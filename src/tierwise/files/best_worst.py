@@ -220,14 +220,16 @@ def shown_in(
     times = np.bincount(rows * n_items + items, minlength=n_rows * n_items).reshape(n_rows, n_items)
     if (times > 1).any():
         row, item = (int(place) for place in np.argwhere(times > 1)[0])
-        raise InputError(f"{name_row(row)}: {quoted(names[item])} is shown twice")
+        raise InputError(
+            f"{name_row(row)}: {quoted(names[item])} is shown twice: list each item once"
+        )
     is_shown = times > 0
     counts = is_shown.sum(axis=1)
     if (counts < 2).any():
         row = int((counts < 2).argmax())
         raise InputError(
-            f"{name_row(row)}: {counted(int(counts[row]), 'item')} shown: a choice takes two or "
-            "more"
+            f"{name_row(row)}: {counted(int(counts[row]), 'item')} shown: a choice needs at "
+            "least two"
         )
     return is_shown
 
@@ -336,7 +338,7 @@ def notes_about(
         columns=tuple(names[number] for number in read),
         weights="" if weight is None else names[weight],
         aside=tuple(
-            Aside(name, "says nothing about what was chosen")
+            Aside(name, "does not say what was chosen")
             for number, name in enumerate(names)
             if number not in used
         ),

@@ -162,7 +162,7 @@ def _sets_of(
         if (codes == ABSENT).any():
             row = int((codes == ABSENT).argmax())
             raise InputError(
-                f"{name_row(row)}: the cell of {quoted(names[column])} is empty, so that it is not "
+                f"{name_row(row)}: the cell of {quoted(names[column])} is empty, so it is not "
                 "known which choice set the row belongs to"
             )
         keys.append(codes)

@@ -1,7 +1,7 @@
 """Cast-vote records: words that stand on ballots instead of candidates, and repeated names.
 
 Cities publish every ballot of a ranked-choice election, with words for what is not a vote. A rank
-that was skipped is passed over, an overvote (two candidates at one rank) ends the ballot, and a
+that was skipped is ignored, an overvote (two candidates at one rank) ends the ballot, and a
 candidate who is named twice counts once, where first named: so most cities count them.
 """
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Overvotes: TypeAlias = Literal["end", "skip"]
-"""Whether an overvote ends the ballot, or is passed over."""
+"""Whether an overvote ends the ballot, or is skipped."""
 Repeats: TypeAlias = Literal["error", "first"]
 """Whether an item that is named twice is an error, or counts where it is first named."""
 
@@ -83,25 +83,25 @@ def _remarks(
         remarks.append(
             Remark(
                 f"{counted(n_skipped, 'ballot')} {'holds' if n_skipped == 1 else 'hold'} {shown}, "
-                "which is passed over",
+                "which is skipped",
                 (use("if that is a candidate", missing=NOTHING),),
             )
         )
     if n_over:
-        what = "ends the ballot" if overvotes == "end" else "is passed over"
+        what = "ends the ballot" if overvotes == "end" else "is skipped"
         other: Overvotes = "skip" if overvotes == "end" else "end"
         remarks.append(
             Remark(
                 f"{counted(n_over, 'ballot')} {'holds' if n_over == 1 else 'hold'} an overvote, "
                 f"which {what}",
-                (use("to pass over it" if other == "skip" else "to end there", overvotes=other),),
+                (use("to skip it" if other == "skip" else "to end there", overvotes=other),),
             )
         )
     return tuple(remarks)
 
 
 def _kind(label: Any, named: set[str]) -> int:
-    """Tell a candidate (0) from a word that is passed over (1) and an overvote (2)."""
+    """Distinguish a candidate (0), a word that is skipped (1) and an overvote (2)."""
     if not isinstance(label, str) or label in named:
         return 0
     word = _MARKS.sub(" ", label.casefold()).strip()

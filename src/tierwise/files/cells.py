@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Decimal: TypeAlias = Literal[".", ","]
-"""What stands before the decimals; the other mark parts thousands."""
+"""The decimal separator; the other mark separates thousands."""
 
 ABSENT = -1
 # Said instead of a rank: nothing, or why somebody was not placed in a race.
@@ -52,7 +52,7 @@ def are_numbered_places(columns: Sequence[Item]) -> bool:
     """Return whether columns are called 1, 2, ... or place 1, place 2, ... or the like."""
     places = [_PLACE.fullmatch(str(column).strip().casefold()) for column in columns]
     numbers = [place[1].lstrip("0") for place in places if place]
-    # Compared as text, for there may be more digits than a number can have.
+    # Compared as text, because there may be more digits than a number can have.
     return numbers == [str(number) for number in range(1, len(columns) + 1)]
 
 
@@ -90,7 +90,7 @@ def ordinal(text: str) -> int | None:
 
 
 def split_question(title: str) -> tuple[str, str] | None:
-    """Part a title into the question and what it is asked about; None if it has no such parts.
+    """Split a title into the question and the item; None if it has no such parts.
 
     Examples
     --------
@@ -166,8 +166,8 @@ def check_cells(name: Any, column: "pa.ChunkedArray") -> "pa.ChunkedArray":
     if can_be_encoded(column):
         return column
     raise InputError(
-        f"column {quoted(name)} holds cells of the type {quoted(str(column.type))}, which are "
-        "neither text nor numbers: convert them, or leave the column out"
+        f"column {quoted(name)} holds cells of the type {quoted(str(column.type))}, which is "
+        "neither text nor numbers: convert them, or delete the column"
     )
 
 
@@ -276,7 +276,7 @@ def _as_number(label: Any) -> float:
     if place is not None:
         return float(place)
     number = read_number(label)
-    # What Python understands besides, such as inf, is for others to refuse.
+    # Callers refuse other values that Python accepts, such as inf.
     return float(label) if number is None else number
 
 

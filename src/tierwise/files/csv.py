@@ -60,7 +60,7 @@ def in_utf8(source: Source, encoding: str | None) -> tuple[Source, str]:
         before = text.count("\n", 0, start) if text else content.count(b"\n", 0, start)
         raise InputError(
             f"{source.line(before + 1)} is not {known} text",
-            [use("to say how the file is written", encoding=...), "save it as UTF-8"],
+            [use("to name its encoding", encoding=...), "save it as UTF-8"],
         ) from None
     return replace(source, path=None, content=written), _SHOWN.get(known, known)
 
@@ -72,9 +72,7 @@ def _check(encoding: str) -> str:
     except (LookupError, TypeError, ValueError):
         known = "undefined"
     if known in _NOT_OF_FILES:
-        raise InputError(
-            f"encoding {quoted(encoding)} is not known: choose utf-8, utf-16 or latin-1"
-        )
+        raise InputError(f"encoding {quoted(encoding)} is unknown: choose utf-8, utf-16 or latin-1")
     return _LATIN if known in ("iso8859-1", "latin-1") else known
 
 
@@ -113,7 +111,7 @@ def _is_latin(head: bytes) -> bool:
 
 
 def open_csv(source: Source) -> TableFile:
-    """Open a CSV file, of which the header is read and checked."""
+    """Open a CSV file, and read and check its header."""
     header, delimiter = _read_header(source)
     settings = {
         "parse_options": arrow_csv.ParseOptions(delimiter=delimiter),
@@ -187,12 +185,12 @@ def _read_header(source: Source) -> tuple[list[str], str]:
         if not name:
             raise InputError(
                 f"{source.line(number)}: column {column} has no name: the first line must name "
-                "every column (an item, a place, or what else it holds)"
+                "every column (an item, a place, or something else)"
             )
         if name in seen:
             raise InputError(
-                f"{source.line(number)}: column {quoted(name)} is there twice: give each its own "
-                "name"
+                f"{source.line(number)}: column {quoted(name)} occurs twice: give each column "
+                "its own name"
             )
         if has_control_characters(name):
             raise InputError(
@@ -211,18 +209,18 @@ def refused(error: csv.Error, where: str) -> InputError:
     """Say why text cannot be divided into cells."""
     if "field limit" in str(error):
         return InputError(
-            f"{where}: a cell holds more than {csv.field_size_limit():,} characters: shorten it, "
-            "or leave its column out"
+            f"{where}: a cell holds more than {csv.field_size_limit():,} characters: shorten "
+            "it, or delete its column"
         )
-    return InputError(f"{where}: a quote is opened and not closed: close it")
+    return InputError(f"{where}: a quote is not closed: close it")
 
 
 def _tidy(table: Any, header: list[str], first_row: int, source: Source) -> Any:
     """Strip space around cells, and refuse cells that run over the end of their line."""
     if _names(table, source) != header:
         raise InputError(
-            f"{source.name}: a quote is opened in the first line and not closed: close it (a name "
-            "cannot go on in the next line)"
+            f"{source.name}: a quote in the first line is not closed: close it (a name cannot "
+            "continue on the next line)"
         )
     columns = []
     for column in table.columns:
@@ -232,8 +230,8 @@ def _tidy(table: Any, header: list[str], first_row: int, source: Source) -> Any:
             if pc.any(broken).as_py():
                 row = pc.index(pc.take(broken, chunk.indices), pa.scalar(value=True)).as_py()
                 raise InputError(
-                    f"{source.line(_line_of_row(source, first_row + row))}: a quote is opened and "
-                    "not closed: close it (a cell cannot go on in the next line)"
+                    f"{source.line(_line_of_row(source, first_row + row))}: a quote is not "
+                    "closed: close it (a cell cannot continue on the next line)"
                 )
             labels = pc.utf8_trim_whitespace(chunk.dictionary)
             chunks.append(pa.DictionaryArray.from_arrays(chunk.indices, labels))
@@ -262,8 +260,8 @@ def _explain(error: Exception, source: Source, n_columns: int, delimiter: str) -
     for number, line in enumerate(source.text_lines(), start=1):
         if len(line) > _BLOCK_BYTES:
             return InputError(
-                f"{source.line(number)} holds {len(line):,} characters, and at most "
-                f"{_BLOCK_BYTES:,} are read: leave out the column of the long text"
+                f"{source.line(number)} holds {len(line):,} characters, and the limit is "
+                f"{_BLOCK_BYTES:,}: delete the column with the long text"
             )
         try:
             n_cells = len(_cells(line, delimiter))
@@ -272,6 +270,6 @@ def _explain(error: Exception, source: Source, n_columns: int, delimiter: str) -
         if line and n_cells != n_columns:
             return InputError(
                 f"{source.line(number)} has {n_cells} cells, but the header has {n_columns} "
-                "columns: give every line as many (an empty cell is one, too)"
+                "columns: give every line the same number of cells (empty cells count)"
             )
     return InputError(f"{source.name} cannot be read as CSV: {str(error).splitlines()[0]}")

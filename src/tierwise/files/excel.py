@@ -28,7 +28,7 @@ _BEGINNING = b"PK\x03\x04"
 _WORKBOOK = "xl/workbook.xml"
 _RELATIONS = "xl/_rels/workbook.xml.rels"
 _STRINGS = "xl/sharedstrings.xml"
-# What calamine reads besides the sheet.
+# The other parts that calamine reads.
 _OF_ALL_SHEETS = (
     *("[content_types].xml", "_rels/.rels", _WORKBOOK, _RELATIONS, _STRINGS),
     "xl/styles.xml",
@@ -70,7 +70,7 @@ def read_sheet(source: Source, sheet: str | int | None = None) -> Sheet:
     """Read a sheet of an Excel file, by its name or its number from 1; the first if None."""
     if find_spec("python_calamine") is None:
         raise InputError(
-            f"{source.name} is an Excel file, which python-calamine reads: install it with "
+            f"{source.name} is an Excel file, which needs python-calamine: install it with "
             '"pip install tierwise[xlsx]", or save the sheet as CSV'
         )
     from python_calamine import CalamineError, CalamineWorkbook
@@ -102,8 +102,8 @@ def _errors_say_so(source: Source, *more: type[Exception]) -> Iterator[None]:
     """Say that a file is not what it should be, whichever of many ways it shows."""
     if source.head(len(_BEGINNING)) != _BEGINNING:
         raise InputError(
-            f"{source.name} is not an .xlsx file (it may be older than these, or protected by a "
-            "password): open it, and save it as .xlsx or as CSV"
+            f"{source.name} is not an .xlsx file (it may be an older format, or protected by a "
+            "password): open it and save it as .xlsx or CSV"
         )
     try:
         yield
@@ -126,7 +126,7 @@ class _Parts:
         for entry in packed.infolist():
             name = entry.filename.replace("\\", "/").lower()
             if name in self._entries:
-                raise BadZipFile(f"{entry.filename} is there twice")
+                raise BadZipFile(f"{entry.filename} occurs twice")
             self._entries[name] = entry
 
     def sheets(self) -> dict[str, str]:
@@ -160,7 +160,7 @@ class _Parts:
         check_memory(
             4 * entry.file_size,
             f"the contents of {quoted(entry.filename)}",
-            "leave out what is not an answer, or save the sheet as CSV",
+            "delete what is not an answer, or save the sheet as CSV",
         )
         return self._packed.read(entry)
 
@@ -197,13 +197,13 @@ def _measure_sheet(sheet: bytes, strings: bytes, name: str) -> None:
     if n_cells > max(_ALWAYS_READ, _CELLS_PER_FILLED * extent.n_filled):
         raise InputError(
             f"sheet {quoted(name)} has {extent.n_filled:,} cells in {extent.last_row:,} rows and "
-            f"{extent.last_column:,} columns: delete the rows and columns after the table (there "
-            "is a cell far from it), or save the sheet as CSV"
+            f"{extent.last_column:,} columns: delete the rows and columns beyond the table (one "
+            "cell is far away), or save the sheet as CSV"
         )
     check_memory(
         _BYTES_PER_CELL * n_cells + _BYTES_PER_CHARACTER * extent.n_characters,
         f"the {extent.last_row:,} rows and {extent.last_column:,} columns of sheet {quoted(name)}",
-        "leave out what is not an answer, or save the sheet as CSV",
+        "delete what is not an answer, or save the sheet as CSV",
     )
 
 
@@ -213,8 +213,8 @@ def _extent(sheet: bytes, strings: bytes) -> _Extent:
     for texts_of in (cells, texts):
         if max(map(len, texts_of)) > _LONGEST_CELL:
             raise InputError(
-                f"a cell holds more than {_LONGEST_CELL:,} characters, which no cell of Excel "
-                "does: leave it out, or save the sheet as CSV"
+                f"a cell holds more than {_LONGEST_CELL:,} characters, which is more than Excel "
+                "allows: delete it, or save the sheet as CSV"
             )
     references = _REFERENCE.findall(sheet)
     numbered = [int(number) for number in _NUMBERED_ROW.findall(sheet)]

@@ -108,7 +108,7 @@ def _open_grid(
         if any(record.cells[width:]):
             raise InputError(
                 f"{where(number)} has {len(record.cells)} cells, but the header has {width} "
-                "columns: give every line as many (an empty cell is one, too)"
+                "columns: give every line the same number of cells (empty cells count)"
             )
     columns: dict[str, list[str | None]] = {}
     for position, name in enumerate(header):
@@ -132,12 +132,12 @@ def _open_grid(
 def _check_title(name: str, position: int, header: Sequence[str], source: Source) -> None:
     if not name:
         raise InputError(
-            f"{source.name}: column {position + 1} has no name: the header must name every column "
-            "(an item, a place, or what else it holds)"
+            f"{source.name}: column {position + 1} has no name: the header must name every "
+            "column (an item, a place, or something else)"
         )
     if Counter(header)[name] > 1:
         raise InputError(
-            f"{source.name}: column {quoted(name)} is there twice: give each its own name"
+            f"{source.name}: column {quoted(name)} occurs twice: give each column its own name"
         )
     if has_control_characters(name):
         raise InputError(
@@ -148,7 +148,7 @@ def _check_title(name: str, position: int, header: Sequence[str], source: Source
 
 @dataclass(frozen=True)
 class Export:
-    """A table whose header is one row again: titles, records, and what is to be said of it."""
+    """A table whose header is one row again: titles, records and remarks."""
 
     program: str
     header: tuple[str, ...]
@@ -157,7 +157,7 @@ class Export:
     remarks: tuple[str, ...] = ()
 
 
-_NO_HEADER = "No line names the columns: the first line is an answer, too, best item first."
+_NO_HEADER = "No line names the columns: the first line is read as an answer, best item first."
 _Rewrite: TypeAlias = Callable[[list[Record]], Export | None]
 
 
@@ -256,8 +256,8 @@ def _with_codes_of_status(
         export = _without_previews(replace(export, program=_QUALTRICS))
     elif said & set(_CODES_OF_PREVIEWS):
         remark = (
-            "Column 'Status' holds 0 and other codes, as survey programs mark previews and tests: "
-            "all rows are read as answers."
+            "Column 'Status' holds 0 and other codes, with which survey programs mark previews "
+            "and tests. All rows are read as answers."
         )
         export = replace(export, remarks=(remark,))
     else:
@@ -315,7 +315,7 @@ def _from_two_headers(records: list[Record]) -> Export | None:
         above[position] if position < len(above) and above[position] and not below[position] else t
         for position, t in enumerate(titles)
     ]
-    remark = "The second row is a header, too: it names what the columns are about."
+    remark = "The second row is a header too: it names the items of the columns."
     return Export(", with two header rows", tuple(titles), tuple(records[2:]), (), (remark,))
 
 
@@ -332,7 +332,7 @@ def _with_titles_above(records: list[Record]) -> Export | None:
     if sum(1 for one in below if 2 <= one.n_filled <= width) < len(below) / 2:
         return None
     remark = (
-        f"{counted(n_above, 'row')} above the header {'is' if n_above == 1 else 'are'} left out."
+        f"{counted(n_above, 'row')} above the header {'was' if n_above == 1 else 'were'} left out."
     )
     nested = recognise(records[n_above:])
     if nested is not None:
@@ -383,7 +383,7 @@ def _from_ballots(records: list[Record]) -> Export | None:
         rows.append(Record(record.line, (count, *(names[number] for number in listed))))
     width = max(len(row.cells) for row in rows) - 1
     header = ("count", *(f"place {place}" for place in range(1, width + 1)))
-    remark = "Candidates stand below the ballots, which list them by number."
+    remark = "The ballots list candidates by number; their names follow below."
     return Export(", ballots of a Scottish council election", header, tuple(rows), (), (remark,))
 
 
@@ -418,9 +418,10 @@ def _refuse_cut_names(export: Export) -> None:
     name = cut_at_commas(record.cells for record in export.rows)
     if name:
         raise InputError(
-            f"the same two follow each other in every line, as in {quoted(name)}, so a comma may "
-            "be part of a name: put such names in quotes, or write semicolons between items; if "
-            f"each is an item, put a line {quoted(','.join(export.header))} before the others"
+            f"the same two words follow each other in every line, as in {quoted(name)}, so a "
+            "comma may be part of a name: put such names in quotes, or separate items "
+            "with semicolons; if each is an item, put a line "
+            f"{quoted(','.join(export.header))} before the others"
         )
 
 
@@ -437,7 +438,7 @@ def _from_data_frame(records: list[Record]) -> Export | None:
     if turned is not None:
         return turned
     title = next(name for name in ("id", "row", "index of rows") if name not in others)
-    remark = "The first column has no name: it is taken for names of the rows."
+    remark = "The first column has no name: it is read as the names of the rows."
     return Export("", (title, *others), tuple(rows), (), (remark,))
 
 
@@ -455,10 +456,11 @@ def _turned(titles: list[str], rows: list[Record]) -> Export | None:
         return None
     if all(_are_ranks(row) for row in cells) and len(titles) == len(names):
         raise InputError(
-            "both rows and columns are rankings, so items may be either: name the first column"
+            "both rows and columns look like rankings, so the items may be either: give the "
+            "first column a name"
         )
     answers = tuple(Record(rows[0].line - 1, tuple(column)) for column in columns)
-    remark = "The table is turned: one row per item, one column per answer."
+    remark = "The table is transposed: it has one row per item and one column per answer."
     return Export("", tuple(names), answers, (), (remark,))
 
 

@@ -65,7 +65,8 @@ def check_order(order: str | Iterable[str] | None) -> tuple[str, ...] | None:
     folded = [word.casefold() for word in found]
     if len(found) < 2 or not all(found) or len(set(folded)) < len(folded):
         raise InputError(
-            f"order names grades, best first, each once, such as S,A,B,C,D; got {quoted(order)}"
+            "order must list the grades once each, best first, such as S,A,B,C,D; got "
+            f"{quoted(order)}"
         )
     return found
 
@@ -132,11 +133,11 @@ def as_numbers(table: "pa.Table", order: Sequence[str]) -> tuple["pa.Table", lis
     if strange:
         name, word = next(iter(strange.items()))
         raise InputError(
-            f"column {quoted(name)} holds {quoted(word)}, which is not among the grades: name all "
-            "grades, best first"
+            f"column {quoted(name)} holds {quoted(word)}, which is not one of the grades: name "
+            "all grades, best first"
         )
     if not graded:
-        raise InputError(f"no column holds the grades {', '.join(map(quoted, order))} alone")
+        raise InputError(f"no column holds only the grades {', '.join(map(quoted, order))}")
     return table, graded
 
 

@@ -68,7 +68,7 @@ class Roles:
 
     ``cells`` are the columns that hold items (orderings, in order of places) or ranks (ranks),
     ``names`` what the items of a table of ranks are called; ``aside`` are the columns that are no
-    part of the answers, and ``remarks`` what else is to be said.
+    part of the answers, and ``remarks`` further notes.
     """
 
     layout: TableLayout
@@ -106,7 +106,7 @@ def assign_roles(columns: Sequence[Item], table: "pa.Table", options: TableOptio
         people = tuple(at for at, name in enumerate(names) if name.casefold() in _OF_PEOPLE)
     wide = choose_columns(columns, table, sample, options, taken=(weights, *assessor, *people))
     own = [Aside(names[column], "says whose answer it is") for column in assessor]
-    own += [Aside(names[column], "is about people, not about items") for column in people]
+    own += [Aside(names[column], "describes people, not items") for column in people]
     free = [column for column in range(len(names)) if column not in (*wide.cells, *assessor)]
     remarks = wide.remarks if weights is not None else (*wide.remarks, *_weights_seen(table, free))
     return Roles(
@@ -152,9 +152,10 @@ def _weights_seen(table: "pa.Table", free: Sequence[int]) -> tuple[Remark, ...]:
     one = len(found) == 1
     return (
         Remark(
-            f"Column{'' if one else 's'} {', '.join(map(quoted, found))} seem{'s' if one else ''} "
-            "to hold weights, which are not used (every answer counts once)",
-            tuple(use("to count answers by it", weights=name) for name in found),
+            f"Column{'' if one else 's'} {', '.join(map(quoted, found))} "
+            f"seem{'s' if one else ''} to hold weights. They are not used: every answer "
+            "counts once",
+            tuple(use("to weight the answers by it", weights=name) for name in found),
         ),
     )
 
@@ -164,7 +165,7 @@ def _check_columns(names: Sequence[str], table: "pa.Table") -> None:
     seen: set[str] = set()
     for name, column in zip(names, table.columns, strict=True):
         if name in seen:
-            raise InputError(f"column {quoted(name)} is there twice: give each its own name")
+            raise InputError(f"column {quoted(name)} occurs twice: give each column its own name")
         seen.add(name)
         check_cells(name, column)
 
@@ -194,7 +195,7 @@ def _long_roles(names: list[str], sample: "pa.Table", options: TableOptions) -> 
         raise InputError(
             f"the long layout needs a column for {_FOR[missing[0]]}",
             [
-                f"call one of the columns {quoted(missing[0])}",
+                f"rename a column to {quoted(missing[0])}",
                 use(f"to say which of {listed(names)} it is", **{missing[0]: ...}),
             ],
         )
@@ -217,7 +218,7 @@ def _roles_of_pairs(names: list[str], options: TableOptions) -> Roles | None:
         raise InputError(
             f"pairs need a column for {_FOR[missing]}",
             [
-                f"call one of the columns {quoted(missing)}",
+                f"rename a column to {quoted(missing)}",
                 use(f"to say which of {listed(names)} it is", **{missing: ...}),
             ],
         )
@@ -279,7 +280,7 @@ def _position(said: str, role: str, names: list[str]) -> int:
 
 def _doubt(role: str, found: list[str]) -> InputError:
     return InputError(
-        f"columns {quoted(found[0])} and {quoted(found[1])} may both be for {_FOR[role]}",
+        f"columns {quoted(found[0])} and {quoted(found[1])} may both hold {_FOR[role]}",
         [use(**{role: one}) for one in found],
     )
 
@@ -287,7 +288,7 @@ def _doubt(role: str, found: list[str]) -> InputError:
 def unfold_lists(
     columns: tuple[Item, ...], table: "pa.Table", options: TableOptions
 ) -> tuple[tuple[Item, ...], "pa.Table"]:
-    """Give every place of a listed ranking its own column; other columns stay as they are.
+    """Give every place of a listed ranking its own column; other columns do not change.
 
     A column holds rankings if all its cells list the same items, in different orders, or only items
     that the user names. Where other columns hold ranks, lists are remarks.
@@ -306,8 +307,9 @@ def unfold_lists(
         listed_items = {one for ranking in rankings for one in ranking}
         if any(set(_split(str(name), mark)) == listed_items for mark in _MARKS):
             raise InputError(
-                f"the column is called {quoted(name)}, as answers are, so the first line seems to "
-                "be an answer: put a line with the name of the column before it"
+                f"the column is named {quoted(name)}, which also occurs as an answer, so the "
+                "first line seems to be an answer: add a line with the name of the "
+                "column above it"
             )
         n_places = max(map(len, rankings))
         for place in range(n_places):
@@ -349,10 +351,10 @@ def _rankings(
             name = cut_at_commas(lists.values()) if mark == "," and items is None else ""
             if name:
                 raise InputError(
-                    f"the same two follow each other in every answer, as in {quoted(name)}, so a "
-                    "comma may be part of a name",
+                    "the same two words follow each other in every answer, as in "
+                    f"{quoted(name)}, so a comma may be part of a name",
                     [
-                        "write semicolons between the items if it is",
+                        "if it is, separate the items with semicolons",
                         use("if each is an item", items=sorted(known)),
                     ],
                 )

@@ -173,7 +173,7 @@ def _read_rankings(
         if all(count is not None for count in counts):
             numbers = [int(count[1]) for count in counts if count is not None]
             if numbers == list(range(1, len(numbers) + 1)) and len(numbers) > 1:
-                remarks = ("The numbers before the colons count the lines: they are set aside.",)
+                remarks = ("The numbers before the colons are line numbers and were set aside.",)
             else:
                 weights = numbers
                 remarks = ("The numbers before the colons say how often each answer counts.",)
@@ -206,8 +206,8 @@ def _refuse_cells(lines: Sequence[tuple[int, str]], source: Source) -> None:
         if all(only_before):
             number, line = lines[0]
             raise InputError(
-                f"{source.line(number)}: {quoted(line)} may begin with the name of a person, or of "
-                "an item: write the person before a colon, as in Anna: tea > milk"
+                f"{source.line(number)}: {quoted(line)} may begin with a person or an item: put "
+                "the person before a colon, as in Anna: tea > milk"
             )
 
 
@@ -227,8 +227,8 @@ def _refuse_some_names(
     for (number, _), found in zip(lines, before, strict=True):
         if found is not None and _names(read(found[2], source.line(number)))[0] in plain:
             raise InputError(
-                f"{source.line(number)} has {quoted(found[1])} before a colon, and others have "
-                "nothing there: write the person before a colon in all lines, or in none"
+                f"{source.line(number)} has {quoted(found[1])} before a colon, and other lines "
+                "have no colon: put a person before a colon in all lines, or in none"
             )
 
 
@@ -256,8 +256,8 @@ def _read_tier_lists(
         sign = found[1].upper()
         if sign in known:
             raise InputError(
-                f"{source.line(number)}: there is a tier {quoted(sign)} already: leave an empty "
-                "line between two lists"
+                f"{source.line(number)}: tier {quoted(sign)} occurs twice: put an empty line "
+                "between two lists"
             )
         if not known:
             line_of.append(number)

@@ -1,7 +1,7 @@
 """Cells that say that there is no answer: codes such as 99, and words such as "don't know".
 
 Words are taken as empty, with a remark. Codes are numbers, which may be answers as well: they are
-taken as empty where the user says so, and asked about where they stand out.
+taken as empty if the user says so, and asked about where they stand out.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,7 @@ Missing: TypeAlias = str | float | Iterable[str | float]
 """Codes for missing values: one, several, or text with commas between them."""
 
 NOTHING = "nothing"
-"""What the user says if no cell is to be taken as empty."""
+"""The word with which users say that no cell is empty."""
 
 _WORDS = (
     *("-", "--", "\N{EN DASH}", "\N{EM DASH}"),
@@ -55,7 +55,7 @@ _MOST_SHOWN = 3
 
 
 def said_missing(missing: Missing | None) -> tuple[str, ...] | None:
-    """Return the codes that the user gives, as text; None if nothing is said.
+    """Return the codes that the user gives, as text; None if there are none.
 
     Examples
     --------
@@ -88,12 +88,12 @@ def leave_blank(
     table
         The table.
     missing
-        What the user says is missing, besides words that say so; "nothing" among it is that words
-        do not.
+        The codes for missing answers that the user names, in addition to known words; "nothing"
+        turns these words off.
     kept
-        Columns that stay as they are, for they hold no answers.
+        Columns that are not changed because they hold no answers.
     items
-        Items that the user names: what is called so is an answer.
+        Items that the user names: a cell with such a name is an answer.
     """
     import pyarrow as pa
 
@@ -123,7 +123,7 @@ def leave_blank(
         remedies = [use("if words are answers", missing=alone)] if words_found else []
     remark = Remark(
         f"{counted(n_cells, 'cell')} {'says' if n_cells == 1 else 'say'} {shown} and "
-        f"{'is' if n_cells == 1 else 'are'} taken as empty",
+        f"{'is' if n_cells == 1 else 'are'} read as empty",
         tuple(remedies),
     )
     return pa.table(columns, names=table.column_names), (remark,)
@@ -238,7 +238,7 @@ def refuse_codes_among_names(items: Sequence[object]) -> None:
     if codes and len(codes) + len(named) == len(items) and len(named) > len(codes):
         shown = " or ".join(map(str, codes[:_MOST_SHOWN]))
         raise InputError(
-            f"{shown} is among the names of items, and may be a code for a missing answer",
+            f"{shown} is among the names of items and may be a code for a missing answer",
             [
                 use("if it is", missing=[str(one) for one in codes]),
                 use("if it is an item", missing=NOTHING),
@@ -272,7 +272,7 @@ def _ask_about(
     others = values[:, scale][~suspected & ~np.isnan(values[:, scale])]
     shown = " or ".join(f"{code:g}" for code in found[:_MOST_SHOWN])
     raise InputError(
-        f"column {quoted(names[column])} holds {shown} beside numbers from {others.min():g} to "
+        f"column {quoted(names[column])} holds {shown} as well as numbers from {others.min():g} to "
         f"{others.max():g}, which may be a code for a missing answer "
         f"({counted(int(suspected.sum()), 'cell')} in all columns)",
         [

@@ -1,7 +1,7 @@
-"""What users say about a table, and what was understood of it.
+"""How users describe a table, and how it was read.
 
-Said are its layout, its columns, and what its cells mean; understood its form, the columns of
-items, and all that was set aside.
+Users give its layout, its columns, and the meaning of its cells. Reading notes hold its format, the
+columns of items, and everything that was set aside.
 """
 
 from collections.abc import Callable, Iterable
@@ -20,7 +20,7 @@ TableLayout: TypeAlias = Literal["orderings", "ranks", "long", "pairs"]
 Layout: TypeAlias = Literal["auto", "orderings", "ranks", "long"]
 Columns: TypeAlias = str | Iterable[str]
 Broken: TypeAlias = Literal["error", "skip"]
-"""Whether answers that cannot be right are an error, or left out."""
+"""Whether invalid answers are an error, or left out."""
 Better: TypeAlias = Literal["higher", "lower"]
 """Which scores are better."""
 
@@ -35,21 +35,21 @@ _LAYOUTS = {
     "long": "long, one row for each item of each answer",
     "pairs": "pairs, one row per comparison of two items",
     "battles": "battles, one row per comparison of two models, with the winner",
-    "won and lost": "battles, one row per comparison of two models: who won, who lost",
+    "won and lost": "battles, one row per comparison of two models, with winner and loser",
     "lines": "lines, one answer each, best first",
     "sentences": "sentences, one answer each, best first",
     "tier lists": "tier lists, one line per tier",
-    "best and worst": "best and worst, one row per choice set (MaxDiff); what was shown and not "
-    "chosen is tied between the two",
-    "best and worst, long": "best and worst, one row per item shown (MaxDiff); what was shown and "
-    "not chosen is tied between the two",
+    "best and worst": "best and worst, one row per choice set (MaxDiff); items shown and not "
+    "chosen are tied between the two",
+    "best and worst, long": "best and worst, one row per item shown (MaxDiff); items shown and "
+    "not chosen are tied between the two",
     "long scores": "scores, one row per task and item, turned into one ranking per task",
 }
 
 
 @dataclass(frozen=True, kw_only=True)
 class TableOptions:
-    """What the user says about a table; None is "not said"."""
+    """How the user describes a table; None means not given."""
 
     layout: TableLayout | Literal["auto"] = "auto"
     unranked: Unranked | None = None
@@ -118,7 +118,7 @@ class Aside:
 
 @dataclass(frozen=True, kw_only=True)
 class ReadingNotes:
-    """How a file was understood; `tierwise.Rankings.reading` holds it.
+    """How a file was read; `tierwise.Rankings.reading` holds it.
 
     Attributes
     ----------
@@ -127,17 +127,17 @@ class ReadingNotes:
     format
         The format, and the program that seems to have written it.
     encoding, separator
-        How text is written in bytes, and what stands between two cells; empty where there is none.
+        The text encoding and the cell separator; empty if there is none.
     layout
-        How the answers lie in the table.
+        The layout of the table.
     columns
-        The columns that hold the answers, as the file calls them.
+        The columns that hold the answers, as named in the file.
     weights
         The column that says how often each row counts; empty if there is none.
     aside
         The columns that were set aside, each with the reason.
     remarks
-        What else was done: lines left out, names shortened.
+        Other changes: lines left out, names shortened.
     n_answers
         The number of answers that were read.
     """
@@ -155,7 +155,7 @@ class ReadingNotes:
 
     @property
     def name(self) -> str:
-        """The name of the data: that of the file without its ending; empty if there is none.
+        """The name of the data: the file name without extension; empty if there is no file.
 
         Examples
         --------
@@ -177,17 +177,17 @@ class ReadingNotes:
         )
 
     def set_aside(self, say: Callable[[Remark], str] = str) -> list[str]:
-        """Say what was set aside and changed, one sentence each; nothing if all was taken as it is.
+        """List what was set aside or changed, one sentence each; empty if nothing was.
 
         Parameters
         ----------
         say
-            How remarks are worded that come with remedies.
+            A function that words remarks with remedies.
 
         Examples
         --------
         >>> ReadingNotes(aside=(Aside("Age", "holds numbers that are not ranks"),)).set_aside()
-        ["Column 'Age' holds numbers that are not ranks: it is set aside."]
+        ["Column 'Age' holds numbers that are not ranks: it was set aside."]
         """
         of_reason: dict[str, list[str]] = {}
         for one in self.aside:
@@ -195,7 +195,7 @@ class ReadingNotes:
         sentences = []
         for why, columns in of_reason.items():
             if len(columns) == 1:
-                sentences.append(f"Column {quoted(columns[0])} {why}: it is set aside.")
+                sentences.append(f"Column {quoted(columns[0])} {why}: it was set aside.")
             else:
                 sentences.append(f"Columns set aside ({why}): {_listed(columns)}.")
         return [
@@ -204,7 +204,7 @@ class ReadingNotes:
         ]
 
     def sentences(self, say: Callable[[Remark], str] = str) -> list[str]:
-        """Say how the file was understood, one sentence each; `set_aside` explains ``say``."""
+        """Say how the file was read, one sentence each; see `set_aside` for ``say``."""
         form = [self.format]
         form += [f"text in {self.encoding}"] if self.encoding else []
         form += [f"{self.separator}-separated"] if self.separator else []
@@ -239,18 +239,18 @@ class ReadingNotes:
 
 
 def say_blank(numbers: "list[int]", unit: str) -> tuple[str, ...]:
-    """Say which lines, or rows, hold nothing.
+    """Say which lines or rows are empty.
 
     Examples
     --------
     >>> say_blank([4, 9], "line")
-    ('2 blank lines are passed over (first line 4).',)
+    ('2 blank lines were skipped (first line 4).',)
     """
     if not numbers:
         return ()
     if len(numbers) == 1:
-        return (f"1 blank {unit} is passed over ({unit} {numbers[0]}).",)
-    return (f"{len(numbers)} blank {unit}s are passed over (first {unit} {numbers[0]}).",)
+        return (f"1 blank {unit} was skipped ({unit} {numbers[0]}).",)
+    return (f"{len(numbers)} blank {unit}s were skipped (first {unit} {numbers[0]}).",)
 
 
 def _listed(names: "list[str] | tuple[str, ...]") -> str:

@@ -48,15 +48,15 @@ class EncodedRankings:
     weights
         How often each answer counts; once if None.
     unranked
-        What an item that is not listed means, if that was said.
+        What "not listed" means, if given.
     name_row
         Names an answer for messages.
     notes
         How they were read, if they come from a table.
     people
-        What else the table says of people, as it is written there, one row per answer.
+        The other columns of the table, about people, one row per answer.
     weights_are
-        What weights mean, if that was said.
+        What weights mean, if given.
     """
 
     items: tuple[Item, ...]
@@ -86,7 +86,7 @@ def encode_orderings(
         if isinstance(row, str) or not isinstance(row, Iterable):
             kind = "text" if isinstance(row, str) else type(row).__name__
             raise InputError(
-                f"{name_row(number)} is the {kind} {quoted(row)}: a row is a list of items"
+                f"{name_row(number)} is the {kind} {quoted(row)}: a row must be a list of items"
             )
         place = 0
         for entry in row:
@@ -96,7 +96,7 @@ def encode_orderings(
             labels.extend(group)
             place += len(group)
         if place == 0:
-            raise InputError(f"{name_row(number)} lists no item: leave the row out")
+            raise InputError(f"{name_row(number)} lists no item: delete the row")
     if n_rows == 0:
         raise InputError("there are no rankings: give at least one row")
     if items is None:
@@ -143,12 +143,12 @@ def check_memory_of_places(n_rows: int, n_items: int, bytes_of_cell: int = 8) ->
     n_rows, n_items
         How large the table is.
     bytes_of_cell
-        What a cell takes while the table is made: a place and its copy, unless more is said.
+        What a cell takes while the table is made: by default a place and its copy.
     """
     check_memory(
         n_rows * n_items * bytes_of_cell + n_items * _BYTES_OF_ITEM,
         f"the places of {counted(n_items, 'item')} in {counted(n_rows, 'answer')}",
-        "give fewer items or answers, or leave them in a CSV or Parquet file and use Rankings.scan",
+        "use fewer items or answers, or keep them in a CSV or Parquet file and use Rankings.scan",
     )
 
 
@@ -156,8 +156,8 @@ def unknown_item(item: object, items: Sequence[Item], where: str) -> InputError:
     """Make the error for an item that is not among those announced."""
     shown = ", ".join(quoted(known) for known in items[:6]) + (", ..." if len(items) > 6 else "")
     return InputError(
-        f"{where}: item {quoted(item)} is not among the {len(items)} items ({shown}): correct the "
-        "row, or list the item among the items"
+        f"{where}: item {quoted(item)} is not among the {len(items)} items ({shown}): correct "
+        "the row, or add the item to the items"
     )
 
 
@@ -168,13 +168,13 @@ def unranked_missing(places: Places, items: Sequence[Item], name_row: RowNamer) 
     listed = len(items) - len(absent)
     return InputError(
         f"{name_row(row)} lists {listed} of {len(items)} items "
-        f"(not {quoted(items[int(absent[0])])}), and the data cannot say what that means",
+        f"(not {quoted(items[int(absent[0])])}), and the data do not say what that means",
         [
             use(
-                "if items not listed come after all that are (ballots, finishers of a race)",
+                "if items not listed rank below all listed ones (ballots, finishers of a race)",
                 unranked="below",
             ),
-            use("if they may be anywhere (they were not shown)", unranked="anywhere"),
+            use("if their rank is unknown (they were not shown)", unranked="anywhere"),
         ],
     )
 
@@ -205,7 +205,7 @@ def scatter(
 def read_sound_rows(
     read: Callable[[NDArray[np.int64]], _Read], n_rows: int, name_row: RowNamer, broken: Broken
 ) -> tuple[_Read, NDArray[np.int64], tuple[str, ...]]:
-    """Read rows, without those that cannot be right if that is said.
+    """Read rows; if requested, leave out invalid ones.
 
     Parameters
     ----------
@@ -216,7 +216,7 @@ def read_sound_rows(
     name_row
         Names a row for messages.
     broken
-        "skip" if broken rows are to be left out.
+        "skip" to leave out invalid rows.
 
     Returns
     -------
@@ -236,7 +236,8 @@ def read_sound_rows(
             first = first or name_row(int(kept[error.rows[0]]))
             kept = np.delete(kept, error.rows)
     n_broken = n_rows - len(kept)
-    return found, kept, (say_left_out(n_broken, "cannot be right", first),) if n_broken else ()
+    why = "is not valid" if n_broken == 1 else "are not valid"
+    return found, kept, (say_left_out(n_broken, why, first),) if n_broken else ()
 
 
 def say_left_out(n_rows: int, why: str, first: str) -> str:
@@ -257,7 +258,7 @@ def check_places(places: Any, n_items: int, name_row: RowNamer) -> Places:
     >>> check_places([[0, 0, 1]], 3, numbered_row)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    tierwise.errors.InputError: row 1 has the places [0, 0, 1]: they count from 0, tied items ...
+    tierwise.errors.InputError: row 1 has the places [0, 0, 1]: places count from 0, tied ...
     """
     try:
         given = np.asarray(places)
@@ -276,9 +277,8 @@ def check_places(places: Any, n_items: int, name_row: RowNamer) -> Places:
         if not possible.all():
             row = int(np.argmin(possible.all(axis=1)))
             raise InputError(
-                f"{name_row(row)} has the places {given[row].tolist()}: they count from 0, tied "
-                "items share the first of the places they take up, and -1 stands for an item that "
-                "is not listed",
+                f"{name_row(row)} has the places {given[row].tolist()}: places count from 0, "
+                "tied items share the first of their places, and -1 means not listed",
                 [instead("Rankings.from_ranks", "for ranks of any kind")],
             )
     return given.astype(np.int32, copy=False)
@@ -289,7 +289,7 @@ def encode_order_array(orderings: NDArray[np.integer[Any]], n_items: int) -> Pla
     orderings = np.asarray(orderings)
     if orderings.dtype.kind not in "iu":
         raise InputError(
-            f"orderings must be whole numbers, positions in items; got an array of "
+            f"orderings must be whole numbers, the positions of items; got an array of "
             f"{orderings.dtype}"
         )
     if orderings.ndim != 2 or orderings.shape[1] != n_items:
@@ -325,7 +325,7 @@ def encode_ranks(
 def places_of_ranks(
     ranks: NDArray[np.float64], items: Sequence[Item], ties: Ties, name_row: RowNamer
 ) -> Places:
-    """Turn numbers, of which only the order in a row counts, into places counted from 0."""
+    """Turn numbers into places counted from 0; only their order in a row counts."""
     if _are_permutations(ranks):
         return (ranks - 1).astype(np.int32)
     order = np.argsort(ranks, axis=1, kind="stable")
@@ -338,7 +338,7 @@ def places_of_ranks(
         raise InputError(
             f"{name_row(row)}: items {first} and {second} both have rank "
             f"{ascending[row, column]:g}",
-            ["correct the row", use("if ties are meant", ties="allow")],
+            ["correct the row", use("if ties are intended", ties="allow")],
         ).about(np.flatnonzero(~starts.all(axis=1)).tolist())
     steps = np.where(starts, np.arange(ranks.shape[1], dtype=np.int32), np.int32(0))
     place_in_order = np.maximum.accumulate(steps, axis=1).astype(np.int32)
@@ -349,7 +349,7 @@ def places_of_ranks(
     if empty.any():
         raise InputError(
             f"{name_row(int(np.argmax(empty)))} ranks no item",
-            ["leave the row out", use("to leave out all such rows", empty="skip")],
+            ["delete the row", use("to leave out all such rows", empty="skip")],
         )
     return places
 
@@ -375,8 +375,8 @@ def are_ranks(values: NDArray[np.float64], n_items: int) -> NDArray[np.bool_]:
 def bad_rank(rank: float, item: Item, n_items: int, where: str) -> InputError:
     """Make the error for a number that is not a rank."""
     return InputError(
-        f"{where}: the rank of item {quoted(item)} is {rank:g}, and ranks are whole numbers from 1 "
-        f"(best) to the number of items, here {n_items:,}",
+        f"{where}: the rank of item {quoted(item)} is {rank:g}, but ranks are whole numbers "
+        f"from 1 (best) to the number of items, here {n_items:,}",
         ["correct it", "leave it empty (NaN) if the item was not ranked"],
     )
 
@@ -424,19 +424,17 @@ def encode_weights(
     except (TypeError, ValueError, OverflowError):
         raise InputError("weights must be numbers, one per row") from None
     if values.shape != (n_rows,):
-        raise InputError(f"{n_rows} rows need {n_rows} weights, one each; got {values.shape}")
+        raise InputError(f"{n_rows} rows need {n_rows} weights, one per row; got {values.shape}")
     bad = ~(np.isfinite(values) & (values >= 0))
     if bad.any():
         row = int(np.argmax(bad))
-        raise InputError(
-            f"{name_row(row)} has weight {values[row]:g}: weights are numbers from 0 upwards"
-        )
+        raise InputError(f"{name_row(row)} has weight {values[row]:g}: weights must be 0 or more")
     if not values.any():
         raise InputError("all weights are 0: at least one ranking must count")
     with np.errstate(over="ignore"):
         total = values.sum()
     if not np.isfinite(total):
-        raise InputError("the weights add up to more than a number can hold: divide them all")
+        raise InputError("the sum of the weights is too large: divide all weights by a number")
     # Beyond that, sums of integers could overflow.
     if total < _MOST_WHOLE_WEIGHT and (values == np.floor(values)).all():
         return given.astype(np.int64)

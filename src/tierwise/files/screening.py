@@ -31,8 +31,8 @@ _ROWS_OF_A_CODE = 20
 _ROWS_OF_GRADES = 5
 
 NO_RANKS = "holds numbers that cannot be ranks"
-SERIAL = "holds numbers that differ in every row, as respondent numbers do"
-BREAKS_RANKS = "holds numbers that are not ranks (without it every row is a ranking)"
+SERIAL = "holds a different number in every row, like respondent numbers"
+BREAKS_RANKS = "holds numbers that are not ranks (without this column every row is a ranking)"
 NO_SCORES = "holds numbers beyond the scale of the others"
 
 
@@ -52,7 +52,7 @@ def screen_ranks(
     Parameters
     ----------
     values
-        The first rows of all columns of numbers; NaN where a cell is empty.
+        The first rows of all columns of numbers; NaN if a cell is empty.
     names
         The names of the columns.
     ties
@@ -135,9 +135,9 @@ def screen_scores(
     Parameters
     ----------
     values, names
-        As for `screen_ranks`.
+        As in `screen_ranks`.
     strictly
-        Whether to refuse columns of which it is not clear that they are scores.
+        Whether to refuse columns that may not be scores.
     """
     columns = range(values.shape[1])
     serial = [column for column in columns if _is_serial_among_scores(values, column)]
@@ -154,14 +154,18 @@ def screen_scores(
         rest = values[:, [other for other in kept if other != column]]
         total = len(values) > 1 and np.allclose(values[:, column], rest.sum(axis=1))
         if rising or total:
-            why = "is the sum of others" if total else "only rises or falls from row to row"
+            why = (
+                "is the sum of other columns"
+                if total
+                else "only rises or only falls from row to row"
+            )
             raise _no_score(names, column, kept, why)
     most = max(top[column] for column in kept)
     low = [column for column in kept if top[column] < most / 2]
     if strictly and low:
         raise InputError(
-            f"column {quoted(names[low[0]])} holds no number above {top[low[0]]:g}, others up to "
-            f"{most:g}, so it may not be a score",
+            f"column {quoted(names[low[0]])} has no number above {top[low[0]]:g} while others "
+            f"go up to {most:g}, so it may not be a score",
             _with_or_without(names, kept, low),
         )
     return Screened(tuple(kept), tuple(sorted(aside)))
@@ -364,8 +368,8 @@ def _with_or_without(
 
 def _doubt(names: Sequence[Item], left_out: Sequence[int], kept: Sequence[int]) -> InputError:
     return InputError(
-        f"without column {quoted(names[left_out[0]])} every row is a ranking, so it may be an "
-        "item with ties, or not an item at all",
+        f"without column {quoted(names[left_out[0]])} every row is a ranking, so this column "
+        "may be an item with ties, or not an item",
         _with_or_without(names, (*kept, *left_out), left_out),
     )
 
@@ -378,7 +382,8 @@ def _scores_instead(
     shown = ", ".join(quoted(names[column]) for column in columns[:3])
     more = ", ..." if len(columns) > 3 else ""
     return InputError(
-        f"columns {shown}{more} hold numbers from {low:g} to {high:g}, as scores do, not ranks",
+        f"columns {shown}{more} hold numbers from {low:g} to {high:g}, which look like scores, "
+        "not ranks",
         [
             use(f"if {high:g} is best", better="higher"),
             use(f"if {low:g} is best", better="lower"),
@@ -392,7 +397,7 @@ def doubts_about_ranks(
 ) -> tuple[Remark, ...]:
     """Say what ranks cannot tell: a code that everybody has may look like the last of all ranks.
 
-    Among few answers an item may be last in all of them, so that is only said. Among many it is
+    Among few answers an item may be last in all of them, so that is only a remark. Among many it is
     more likely a code, and asked about.
 
     Parameters
@@ -402,7 +407,7 @@ def doubts_about_ranks(
     names
         The names of the columns.
     said
-        Whether the user says that the cells are ranks: then nothing is asked.
+        Whether the user says that the cells are ranks: then no question is raised.
     """
     values = values[~np.isnan(values).all(axis=1)]
     n_rows, n_columns = values.shape
@@ -411,8 +416,8 @@ def doubts_about_ranks(
     if n_rows == 1:
         return (
             Remark(
-                "In a single answer, ranks cannot be distinguished from other numbers, so all "
-                f"{n_columns} columns of numbers are read as items",
+                "With a single answer, ranks cannot be distinguished from other numbers, so "
+                f"all {n_columns} columns of numbers are read as items",
                 (use("if some are not", items=...),),
             ),
         )
@@ -422,7 +427,8 @@ def doubts_about_ranks(
     found = " and ".join(quoted(names[column]) for column in last)
     if n_rows >= _ROWS_OF_A_CODE and not said:
         raise InputError(
-            f"column {found} holds the largest number in every row, so it may be a code",
+            f"column {found} holds the largest number in every row, so it may be a code, not an "
+            "item",
             [
                 use("if it is not an item", items=_named(names, _without(range(n_columns), last))),
                 use("if all are items", layout="ranks"),
@@ -430,7 +436,7 @@ def doubts_about_ranks(
         )
     return (
         Remark(
-            f"Column {found} is last in every row, as an item may be, or a code",
+            f"Column {found} is last in every row: it may be an item or a code",
             (use("if it is not an item", items=_named(names, _without(range(n_columns), last))),),
         ),
     )
@@ -468,6 +474,6 @@ def no_ranks(values: NDArray[np.float64], names: Sequence[Item]) -> InputError:
     return InputError(
         f"column {quoted(names[column])} holds numbers such as "
         f"{values[~np.isnan(values[:, column]), column][0]:g}, and the rows are not rankings of "
-        f"{n_columns} items, with or without it",
+        f"{n_columns} items, with or without this column",
         [use("to name the columns that are items", items=...)],
     )

@@ -1,8 +1,8 @@
 """Rankings as sentences: ``Sushi first, then Pizza, then Tacos``, ``1. Sushi 2. Pizza``.
 
-What stands before "first", between two "then" and after a number is an item, whatever commas it
-holds. But "then Yang, Andrew" may be one item or two: it is one where that name stands before
-"first", at different places, or in quotes; elsewhere it is for people to say.
+The text before "first", between two "then" and after a number is an item, whatever commas it
+contains. But "then Yang, Andrew" may be one item or two: it is one if that name occurs before
+"first", at different places, or in quotes; otherwise the user must say.
 """
 
 import re
@@ -53,8 +53,8 @@ def are_pieces_of_sentences(names: Iterable[object]) -> bool:
 def sentence() -> InputError:
     """Make the error for sentences where a table should be."""
     return InputError(
-        "the cells are sentences, of which it cannot be told where an item ends: write one ranking "
-        "per line with > between the items, as in Wiley, Maya > Yang, Andrew"
+        "the cells are sentences, in which it is not clear where an item ends: write one "
+        "ranking per line with > between the items, as in Wiley, Maya > Yang, Andrew"
     )
 
 
@@ -105,8 +105,8 @@ def reader_of(texts: Sequence[str]) -> Callable[[str, str], list[str | list[str]
             joins = re.search(r"\band\b|&", name) if place == 0 else _SEVERAL.search(name)
             if joins and (place == 0 or not whole) and not _IN_QUOTES.fullmatch(part):
                 raise InputError(
-                    f"{where}: {quoted(name)} may be one item or several: write the items with > "
-                    "between them, and = between those that are tied, as in Wiley, Maya > Yang, "
+                    f"{where}: {quoted(name)} may be one item or several: put > between items "
+                    "and = between tied items, as in Wiley, Maya > Yang, "
                     "Andrew"
                 )
             answer.append(name)

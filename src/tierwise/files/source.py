@@ -113,9 +113,9 @@ def find_source(readable: Readable) -> Source:
         path = check_path(readable)
         source = Source(name=path.name, path=path)
         if path.is_dir():
-            raise InputError(f"{path} is a folder: name a file in it")
+            raise InputError(f"{path} is a folder: name a file inside it")
         if not path.exists():
-            raise InputError(f"there is no file {path}: check the name and the folder")
+            raise InputError(f"the file {path} does not exist: check the name and the folder")
     try:
         start = source.head()
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Names that differ by case, space and punctuation alone, which may mean one item."""
+"""Names that differ only in case, spaces and punctuation, which may mean one item."""
 
 from collections.abc import Callable, Sequence
 from typing import Literal, TypeAlias
@@ -6,13 +6,13 @@ from typing import Literal, TypeAlias
 from tierwise.errors import InputError, quoted, use
 
 Spellings: TypeAlias = Literal["ask", "keep"]
-"""Whether names that differ by case, space and punctuation alone are asked about, or kept."""
+"""Whether names that differ only in case, spaces and punctuation raise a question, or are kept."""
 
 
 def refuse_spellings(
     names: Sequence[str], what: str, first_seen: Sequence[Callable[[], str]] = ()
 ) -> None:
-    """Ask whether names that differ by case, space and punctuation alone mean the same.
+    """Ask whether names that differ only in case, spaces and punctuation mean the same item.
 
     Parameters
     ----------
@@ -36,9 +36,9 @@ def refuse_spellings(
         return quoted(names[number]) + (f" ({first_seen[number]()})" if first_seen else "")
 
     pairs = [f"{seen(two)} and {seen(one)}" for one, two in alike]
-    are_one = f"they are one {what}" if len(alike) == 1 else f"each pair is one {what}"
+    are_one = f"they are the same {what}" if len(alike) == 1 else f"each pair is the same {what}"
     raise InputError(
-        f"names differ by case, space or punctuation alone: {'; '.join(pairs)}",
+        f"names differ only in case, spaces or punctuation: {'; '.join(pairs)}",
         [
             use(f"if {are_one}", rename={names[two]: names[one] for one, two in alike}),
             use("if they are not", spellings="keep"),

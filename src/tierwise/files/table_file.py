@@ -58,13 +58,13 @@ class TableFile:
     read
         Returns all of it as an arrow table.
     batches
-        Yields it as arrow tables of at most so many rows, one in memory at a time.
+        Yields it as arrow tables with a limited number of rows, one in memory at a time.
     name_row
         Names a row for messages, by its number from 0.
     form
         What is known of the file.
     empty
-        "skip" if rows that list no item are to be set aside, whatever the user says.
+        "skip" to set aside rows that list no item, whatever the user says.
     passed_over
         Says which lines hold nothing; called when the table is read whole.
     """
@@ -109,7 +109,7 @@ class TableFile:
         return replace(about, remarks=(*about.remarks, *self.passed_over()))
 
     def notes(self, options: TableOptions) -> ReadingNotes:
-        """Note how the first rows were understood, of which the rest is not read."""
+        """Note how the first rows were read, without reading the rest."""
         return notes_of(self.columns, self.roles(options), options).about(self.form)
 
     def answers(self, options: TableOptions) -> EncodedRankings | EncodedPairs:
@@ -170,15 +170,15 @@ class TableFile:
         roles = assign_roles(self.columns, pa.concat_tables(sample), options)
         if roles.layout in ("long", "pairs"):
             raise InputError(
-                f"the layout of {roles.layout} spreads an answer over many rows, so it cannot be "
-                "read in chunks: read it whole, or write one row per answer"
+                f"in the layout {roles.layout} an answer takes several rows, so it cannot be "
+                "read in chunks: read the whole file, or write one row per answer"
             )
         return roles
 
     def chunks(
         self, options: TableOptions, roles: Roles, chunk_rows: int
     ) -> Iterator[EncodedRankings]:
-        """Read rankings in chunks; those in which nothing counts are passed over."""
+        """Read rankings in chunks; skip chunks in which nothing counts."""
         start = 0
         for batch in self._batches(chunk_rows, options):
             name_row = partial(self._name_row_of_batch, start)
@@ -225,7 +225,7 @@ def _opened(source: Source) -> Iterator[Any]:
         reason = str(error).splitlines()[0]
         raise InputError(
             f"{source.name} cannot be read as Parquet ({reason})",
-            ["fetch or write the file again", use("if it has another format", format=...)],
+            ["download or write the file again", use("if it has another format", format=...)],
         ) from None
 
 
@@ -243,13 +243,13 @@ def rows_of_groups(source: Source) -> list[int]:
 
 
 def open_parquet(source: Source, groups: range | None = None) -> TableFile:
-    """Open a Parquet file, or some of its row groups, of which only the schema is read."""
+    """Open a Parquet file, or some of its row groups; only the schema is read."""
     with _opened(source) as stream:
         footer = pq.read_metadata(stream)
         schema, n_rows = footer.schema.to_arrow_schema(), footer.num_rows
     twice = [name for name in schema.names if schema.names.count(name) > 1]
     if twice:
-        raise InputError(f"column {quoted(twice[0])} is there twice: give each its own name")
+        raise InputError(f"column {quoted(twice[0])} occurs twice: give each column its own name")
     # Text that stays dictionary-encoded makes no Python object per cell.
     text = [field.name for field in schema if pa.types.is_string(field.type)]
 
@@ -257,7 +257,7 @@ def open_parquet(source: Source, groups: range | None = None) -> TableFile:
         check_memory(
             BYTES_PER_CELL * n_rows * len(schema.names),
             f"the {n_rows:,} rows of {counted(len(schema.names), 'column')}",
-            "give each distinct answer once, with a column of weights, or use Rankings.scan",
+            "write each distinct answer once, with a column of weights, or use Rankings.scan",
         )
         with _opened(source) as stream:
             return _sound(pq.read_table(stream, read_dictionary=text))
@@ -265,7 +265,7 @@ def open_parquet(source: Source, groups: range | None = None) -> TableFile:
     def batches(most_rows: int) -> Iterator[Any]:
         with _opened(source) as stream:
             file = pq.ParquetFile(stream, read_dictionary=text)
-            # Group by group, because arrow reads ahead if it is asked for all of them.
+            # Group by group, because arrow reads ahead if asked for all of them.
             for group in range(file.num_row_groups) if groups is None else groups:
                 for batch in file.iter_batches(batch_size=most_rows, row_groups=[group]):
                     yield _sound(pa.Table.from_batches([batch]))
@@ -292,7 +292,7 @@ def _columns_of_lines(source: Source) -> tuple[str, ...]:
 
 
 def open_json_lines(source: Source) -> TableFile:
-    """Open a file of JSON lines, of which the first piece tells the columns."""
+    """Open a file of JSON lines; the first chunk gives the columns."""
     columns = _columns_of_lines(source)
 
     def tables() -> Iterator[Any]:
@@ -307,15 +307,15 @@ def open_json_lines(source: Source) -> TableFile:
         later = [name for piece in pieces for name in piece.column_names if name not in columns]
         if later:
             raise InputError(
-                f"{source.name}: {quoted(later[0])} is not there in the first lines: give it a "
+                f"{source.name}: {quoted(later[0])} is missing in the first lines: give it a "
                 "value or null in the first line"
             )
         try:
             return pa.concat_tables(tables(), promote_options="permissive")
         except pa.ArrowTypeError as error:
             raise InputError(
-                f"{source.name}: a column holds texts in some lines and numbers in others ({error})"
-                ": write all of them in one way"
+                f"{source.name}: a column holds text in some lines and numbers in others ({error})"
+                ": use only one of them"
             ) from None
 
     def batches(most_rows: int) -> Iterator[Any]:
@@ -394,8 +394,8 @@ def _check_lines(lines: bytes, source: Source, n_before: int) -> None:
             depth += 1 if mark in b"[{" else -1
             if depth > _DEEPEST:
                 raise InputError(
-                    f"{source.line(number)} holds lists and objects more than {_DEEPEST} deep: "
-                    "leave them out"
+                    f"{source.line(number)} nests lists and objects more than {_DEEPEST} deep: "
+                    "remove them"
                 )
 
 

@@ -80,10 +80,10 @@ def _rankings_from_rows(
     if roles.layout == "pairs":
         raise InputError(
             f"columns {quoted(columns[cast('int', roles.preferred)])} and "
-            f"{quoted(columns[cast('int', roles.other)])} hold answers pair by pair",
+            f"{quoted(columns[cast('int', roles.other)])} hold pairwise comparisons",
             [
                 instead("read_preferences", "to read them"),
-                use("if every row is all that somebody said", layout="orderings"),
+                use("if every row is a separate answer", layout="orderings"),
             ],
         )
     remarks = roles.remarks
@@ -175,13 +175,13 @@ def pairs_from_table(
         raise InputError("there are no answers below the header: add at least one row")
     if roles.weights is not None:
         raise InputError(
-            "answers that an assessor gave pair by pair have no weights: leave the column "
-            f"{quoted(table.column_names[roles.weights])} out"
+            "pairwise answers of assessors have no weights: delete the column "
+            f"{quoted(table.column_names[roles.weights])}"
         )
     check_memory(
         _BYTES_PER_PAIR * table.num_rows,
         f"the answers of {counted(table.num_rows, 'row')}, pair by pair,",
-        "give fewer, or count them with read_battles",
+        "use fewer answers, or count them with read_battles",
     )
     preferred, labels = encode_without_gaps(table, roles.preferred, "preferred item", name_row)
     other, labels_of_other = encode_without_gaps(table, roles.other, "other item", name_row)
@@ -190,7 +190,7 @@ def pairs_from_table(
     for row, (winner, loser) in enumerate(zip(winners, losers, strict=True)):
         if winner == loser:
             raise InputError(
-                f"{name_row(row)} compares item {quoted(winner)} with itself: leave the row out"
+                f"{name_row(row)} compares item {quoted(winner)} with itself: delete the row"
             )
     assessors: list[Any] = list(range(1, table.num_rows + 1))
     if roles.assessor:
@@ -249,16 +249,16 @@ def _read_orderings(
         places, n_listed = _places_in_order(items_by_place, len(items))
         remarks = (
             Remark(
-                f"{counted(n_repeated, 'answer')} {'names' if n_repeated == 1 else 'name'} an item "
-                "twice, which counts where it is first named",
-                (use("to refuse them", repeats="error"),),
+                f"{counted(n_repeated, 'answer')} {'names' if n_repeated == 1 else 'name'} an "
+                "item twice; it counts where it is named first",
+                (use("to make this an error", repeats="error"),),
             ),
         )
     if not n_listed.all():
         row = int(np.argmin(n_listed))
         raise InputError(
             f"{name_row(row)} lists no item",
-            ["leave the row out", use("to leave out all such rows", empty="skip")],
+            ["delete the row", use("to leave out all such rows", empty="skip")],
         )
     if np.count_nonzero(places != NOT_LISTED) != n_listed.sum():
         item_at = np.stack(items_by_place, axis=1)
@@ -288,9 +288,9 @@ def _refuse_items_as_names(names: Sequence[str], items: tuple[Item, ...]) -> Non
     if not are_numbered_places(names) and {str(item) for item in items}.issuperset(names):
         called = ", ".join(quoted(name) for name in names[:4])
         raise InputError(
-            f"the columns are called {called}, as items are, "
-            "so the first line seems to be an answer: put a line with names of columns before it, "
-            "such as place 1, place 2"
+            f"the columns are named {called}, which are also items, so the first line seems to "
+            "be an answer: add a line with column names above it, such as place 1, place "
+            "2"
         )
 
 
@@ -421,7 +421,7 @@ def encode_without_gaps(
     codes, labels = encode(table.column(column))
     if (codes == ABSENT).any():
         row = int(np.argmax(codes == ABSENT))
-        raise InputError(f"{name_row(row)} has no {role}: fill the cell or leave the row out")
+        raise InputError(f"{name_row(row)} has no {role}: fill in the cell or delete the row")
     return codes, labels
 
 
@@ -432,7 +432,7 @@ def _weights(column: "pa.ChunkedArray", name_row: RowNamer) -> NDArray[np.float6
         raise error.about(()) from None  # an answer without a weight is not broken
     if np.isnan(weights).any():
         row = int(np.argmax(np.isnan(weights)))
-        raise InputError(f"{name_row(row)} has no weight: fill the cell (1 counts once)")
+        raise InputError(f"{name_row(row)} has no weight: fill in the cell (1 counts once)")
     return weights
 
 

@@ -146,7 +146,7 @@ class _Seen:
         given = {str(item) for item in self.options.items or ()}
         if short is None or (given and given.issuperset(self.named(wide.cells))):
             return Wide("ranks", wide.cells, titles, wide.aside, wide.remarks)
-        remark = f"What all titles begin with, {quoted(short[0])}, is left out of the items' names."
+        remark = f"All titles begin with {quoted(short[0])}, which is left out of the items' names."
         return Wide("ranks", wide.cells, short[1], wide.aside, (*wide.remarks, remark))
 
     def doubts(self, cells: Sequence[int]) -> tuple[Remark, ...]:
@@ -170,7 +170,7 @@ class _Seen:
             ]
             if not fitting:
                 raise InputError(
-                    f"no column is called {quoted(part)}: the columns are {listed(self.titles)}"
+                    f"no column is named {quoted(part)}: the columns are {listed(self.titles)}"
                 )
             found += [column for column in fitting if column not in found]
         return tuple(found)
@@ -248,8 +248,8 @@ class _Seen:
         if any(len(columns) > 1 for columns in by_place.values()):
             again = next(columns for columns in by_place.values() if len(columns) > 1)
             raise InputError(
-                f"columns {quoted(self.titles[again[0]])} and {quoted(self.titles[again[1]])} are "
-                "for the same place, so the table answers several questions",
+                f"columns {quoted(self.titles[again[0]])} and {quoted(self.titles[again[1]])} "
+                "are for the same place, so the table seems to hold several questions",
                 [
                     use("to read one of them", items=_pattern_of(self.titles[column]))
                     for column in again
@@ -388,7 +388,7 @@ class _Seen:
             return
         if any(columns <= {title.lower() for title in self.titles} for columns in _OF_BATTLES):
             raise InputError(
-                "the columns are those of battles",
+                "the columns look like battles",
                 [
                     instead("read_battles", "for tiers and rank intervals", command="leaderboard"),
                     use("if they are rankings", layout="orderings"),
@@ -403,11 +403,11 @@ class _Seen:
         if odd and any(shared):
             kept = [column for column in texts if column not in odd]
             raise InputError(
-                f"column {quoted(self.titles[odd[0]])} holds other texts than the rest, such as "
-                f"{quoted(self.words(odd[0])[0])}, so it may not be a place",
+                f"column {quoted(self.titles[odd[0]])} holds different texts from the rest, "
+                f"such as {quoted(self.words(odd[0])[0])}, so it may not be a place",
                 [
                     use("if it is not part of the answers", assessor=self.named(odd)),
-                    "call the places "
+                    "rename the places to "
                     f"{listed([f'place {number}' for number in range(1, len(kept) + 1)])}",
                     use("if all columns are places", layout="orderings"),
                 ],
@@ -441,13 +441,13 @@ def _mixture(texts: list[str], numeric: list[str]) -> InputError:
         f"{_columns(texts)} {_hold(texts)} names and {_columns(numeric)} {_hold(numeric)} "
         "numbers, so it is not clear what the table holds",
         [
-            use("if it has a row for each item of each answer", assessor=..., item=..., rank=...),
+            use("if it has one row for each item of each answer", assessor=..., item=..., rank=...),
             use(
                 "to name the columns that are not part of the answers, if it has one row per "
                 "answer",
                 assessor=...,
             ),
-            use("if the numbers are scores of which higher is better", better="higher"),
+            use("if the numbers are scores and higher is better", better="higher"),
             use("if lower is better", better="lower"),
         ],
     )

@@ -1,1 +1,1 @@
-"""Fits of tiers and theta at given sizes: maximum likelihood and its companions."""
+"""Fits of tiers and theta at given sizes: maximum likelihood, bootstrap, imputation."""

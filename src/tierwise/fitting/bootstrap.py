@@ -1,4 +1,4 @@
-"""bootstrap: how much tiers, theta or worths would vary with other rankings of the same kind."""
+"""bootstrap: how much tiers, theta or worths vary over resampled data."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -52,32 +52,32 @@ def bootstrap(
     progress: Progress = "auto",
     rng: RandomSource = None,
 ) -> Bootstrap:
-    """Fit resampled rankings with the sizes of a fit, to see how sure its tiers and theta are.
+    """Fit resampled data with the sizes of a fit, to see how certain its tiers and theta are.
 
-    Where tiers have worths (family "luce"), tiers of all sizes are searched again for each of them,
-    with the prior of sizes that a search takes by default.
+    If tiers have worths (family "luce"), each resampled data set is searched again over all sizes,
+    with the default prior of sizes of a search.
 
     Parameters
     ----------
     data
         The rankings, preferences or battles that were fitted.
     fit
-        The fit, from which sizes and distance, or the family, are taken.
+        The fit, which gives sizes and distance, or the family.
     replicates
         Number of resampled data sets.
     kind
-        "nonparametric" draws as many answers, with replacement, from those given; "parametric"
-        draws new rankings from the fitted model, of which it hides what the answers hide, and makes
-        as many mistakes if answers may be mistaken. Answers whose weights are no whole numbers keep
-        their weights when they are drawn, as people of a weighted survey do.
+        "nonparametric" resamples the answers with replacement. "parametric" draws new rankings from
+        the fitted model, which are as incomplete as the answers, with as many mistakes if answers
+        may be mistaken. Answers with fractional weights keep their weights when drawn, like people
+        of a weighted survey.
     cluster
-        A column of `Rankings.people`, such as the school or the village where people were asked:
-        then not people are drawn with replacement but whole clusters, because people of one cluster
-        may be alike (Davison and Hinkley, Bootstrap Methods and their Application, 1997, 3.8). Who
-        has no value is a cluster of their own.
+        A column of `Rankings.people`, such as the school or village where people were asked. Whole
+        clusters are then resampled instead of people, because people of one cluster may be alike
+        (Davison and Hinkley, Bootstrap Methods and their Application, 1997, 3.8). Each person
+        without a value is a separate cluster.
     unit
-        For battles, what is drawn: "battle", or "judge" with all that each decided; "auto" draws
-        judges where some decided several battles.
+        For battles, what to resample: "battle", or "judge" with all battles of the judge; "auto"
+        resamples judges if some decided several battles.
     workers
         Number of processes; see `tierwise._util.tasks.run_tasks`. The answer does not depend on it.
     progress
@@ -104,15 +104,15 @@ def bootstrap(
     check_choice("unit", unit, get_args(Resampling))
     if fit.likelihood == "pseudo":
         raise InputError(
-            "bootstrap needs a fit by the exact likelihood",
+            "bootstrap needs a fit with the exact likelihood",
             [use("when fitting", likelihood="exact")],
         )
     if set(fit.tiers.items) != set(known.items):
-        raise InputError("the fit is of other items than the data: fit these data first")
+        raise InputError("the fit has other items than the data: fit these data first")
     design = _design(known, kind, cluster, unit, fit)
     refit = _refit(fit, fit.tiers.label_array(known.items))
     seeds = spawn_seeds(rng, replicates)
-    # Few replicates are asked for where each takes long: people want to see how far it is.
+    # Few replicates are requested where each takes long: people want to see how far it is.
     per_task = REPLICATES_PER_TASK if replicates > _FEW_REPLICATES else 1
     batches = [seeds[first : first + per_task] for first in range(0, replicates, per_task)]
     results = run_tasks(
@@ -162,10 +162,10 @@ def _design(
     """Decide how answers are resampled, or say what cannot be had of these data."""
     if isinstance(data, Battles):
         if kind != "nonparametric":
-            raise InputError("battles have the nonparametric bootstrap only", [drop("kind")])
+            raise InputError("battles have only the nonparametric bootstrap", [drop("kind")])
         if cluster is not None:
             raise InputError(
-                "the clusters of battles are judges", [drop("cluster"), use(unit="judge")]
+                "for battles, the clusters are judges", [drop("cluster"), use(unit="judge")]
             )
         drawn = data.unit_of_resampling(unit)
         return _Design(partial(data.resampled, unit=drawn), f"{drawn}s")
@@ -176,7 +176,7 @@ def _design(
         )
     if cluster is not None and (kind == "parametric" or data.pairwise):
         raise InputError(
-            "clusters of people are drawn by the nonparametric bootstrap of rankings only",
+            "clusters of people need the nonparametric bootstrap of rankings",
             [drop("cluster"), use(kind="nonparametric")],
         )
     if not isinstance(data, Rankings):
@@ -236,8 +236,8 @@ def _clusters(data: Rankings, cluster: str) -> tuple[NDArray[np.int64], int]:
     number = len(column.values) + len(alone)
     if number < 2:
         raise InputError(
-            f"all people are of one cluster by {quoted(cluster)}, so there is nothing to draw: "
-            "name a column that has several values"
+            f"all people belong to one cluster of {quoted(cluster)}, so there is nothing to "
+            "resample: choose a column with several values"
         )
     return codes, number
 
@@ -335,6 +335,6 @@ def _draw_rankings(
         rankings.patterns[kept],
         drawn[kept],
         unranked=rankings.unranked,
-        # Scaled already, if they are weights of a survey.
+        # Scaled already, if they are survey weights.
         weights_are="counts",
     )

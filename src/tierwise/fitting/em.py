@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 # Work of the subset recursion up to which the tiers to start from are the closest ones; beyond,
 # they are found by annealing.
 MOST_WORK_FOR_A_START = 300_000_000
-# Besides these, climbs start from random tiers: as many as are cheap.
+# In addition, climbs start from random tiers: as many as are cheap.
 WORK_OF_RANDOM_STARTS = 200_000
 MOST_RANDOM_STARTS = 5
 MOST_ROUNDS = 200

@@ -1,4 +1,4 @@
-"""fit: the best tiers and theta for given sizes, with a proof where possible."""
+"""fit: the best tiers and theta for given sizes, with a proof if possible."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -36,14 +36,14 @@ from tierwise.tiers import Sizes, Tiers, check_sizes, log_number_of_tiers
 
 # The strict consensus is there for comparison: it must not take much longer than the fit itself.
 MOST_WORK_FOR_COMPARISON = 50_000_000
-# Tiers drawn at random that coordinate ascent begins with, besides those with one theta.
+# Random tiers that coordinate ascent starts from, in addition to those with one theta.
 _FURTHER_STARTS = 2
 BEST_OF_SIZES = "best of these sizes"
 # Tiers of more items drawn at random lead nowhere near the best ones, and take long to get there.
 _MOST_ITEMS_FOR_FURTHER_STARTS = 30
 
 ConcentrationChoice: TypeAlias = Literal["single", "tier", "place", "auto"]
-"""Whether there is one theta, one per tier, one per block of places, or whichever fits best."""
+"""One theta, one per tier, one per block of places, or whichever fits best."""
 
 
 def fit(
@@ -64,33 +64,32 @@ def fit(
 ) -> Fit:
     """Find the tiers of given sizes, and theta, that make the rankings most probable.
 
-    Given tiers of one's own instead of sizes, only theta is sought, and `Fit.behind` says how
-    much better the best tiers of the same sizes are.
+    If you give your own tiers instead of sizes, only theta is fitted, and `Fit.behind` says how
+    much better the best tiers with the same sizes are.
 
     Parameters
     ----------
     data
-        The rankings, in memory or in files (`Rankings.scan`), or counts of them, or pairwise
-        preferences, or battles. Where answers leave open which items lie in which tier-sized block
-        of places, the likelihood is that of all complete orderings that agree with them: summed
-        over exactly where that is affordable, as for lists of the best items, and drawn at random
-        elsewhere.
+        Rankings, in memory or in files (`Rankings.scan`), counts of rankings, pairwise preferences,
+        or battles. If answers do not determine which items lie in which tier-sized block of places,
+        the likelihood sums over all complete orderings that agree with them: exactly if feasible,
+        as for top lists, otherwise by random draws.
     sizes
         How many items each tier holds, best tier first.
     tiers
-        Tiers of one's own, instead of sizes: `Tiers`, or a list of lists of items.
+        Your own tiers instead of sizes: `Tiers`, or a list of lists of items.
     distance
-        "kendall", "inversions", "hamming", "footrule" or "spearman"; "kendall" if none is named,
-        and "inversions" for battles, which have no other.
+        "kendall", "inversions", "hamming", "footrule" or "spearman"; by default "kendall", and
+        always "inversions" for battles.
     family
         "mallows": orderings are scattered around the tiers, with one theta (or several) and a
         distance. "luce": each tier has a worth, and of the items left the next best is drawn with
         probability proportional to its worth (Plackett-Luce and Bradley-Terry models with tied
-        worths). It says how far tiers are apart, and takes answers of every kind in closed form,
-        those with gaps, too.
+        worths). It shows how far apart tiers are, and has a closed form for answers of every kind,
+        including incomplete ones.
     method
         How to find the tiers: "assignment" (additive distances), "subsets", "milp", "annealing",
-        or "auto", which takes one that proves its answer where that is affordable.
+        or "auto", which uses one that proves its result if feasible.
     theta_method
         "exact" solves the likelihood equation; "monte-carlo" is the paper's iteration.
     partition_method
@@ -100,12 +99,12 @@ def fit(
     concentration
         Whether people agree equally everywhere: "single" is one theta. "tier" is one per tier, for
         tastes: opinion may be divided about some items. "place" is one per block of places, for
-        races: the front may be clear and the back chance. "auto" takes the one whose criterion,
-        less half the log number of rankings for each theta beyond the first, is best, and says so.
-        Both are for "kendall" (complete rankings, or blocks that are known) and "inversions"
-        (by tier; ties and lists of the best items, too).
+        races: the front may be clear and the back chance. "auto" chooses the one with the best
+        criterion minus half the log number of rankings for each theta beyond the first, and says
+        so. Both work for "kendall" (complete rankings, or known blocks); "tier" also for
+        "inversions" (with ties and top lists).
     time_limit
-        Seconds that the integer program may take.
+        Time limit of the integer program, in seconds.
     level
         Level of the confidence interval of theta.
     rng
@@ -114,8 +113,8 @@ def fit(
     Returns
     -------
     Fit
-        Tiers, theta, how good they are, whether that is proved, and the strict consensus and no
-        tiers at all for comparison.
+        Tiers, theta, how well they fit, whether they are proved best, and for comparison the strict
+        consensus and no tiers.
 
     Examples
     --------
@@ -153,7 +152,7 @@ def fit(
         given = fit_luce(known, None, own, check_level(level), lambda: watch.provenance(rng))
         if given.tiers != named_tiers(own, known.items):
             raise InputError(
-                f"the answers put these tiers into another order, {given.tiers}, and worths must "
+                f"the answers put these tiers in another order, {given.tiers}, and worths must "
                 "decrease from tier to tier: give the tiers in that order"
             )
         return _beside_best(given, found.as_reference(BEST_OF_SIZES))
@@ -169,7 +168,7 @@ def fit(
     if own is not None:
         if concentration != "single":
             raise InputError(
-                "several thetas are for tiers that are sought, not for given ones",
+                "several thetas are not available for given tiers",
                 [use(concentration="single"), drop("tiers")],
             )
         return _fit_own(source, own, settings, generator, lambda: watch.provenance(rng))
@@ -184,18 +183,16 @@ def fit(
 def own_tiers(
     tiers: Tiers | Iterable[Iterable[Item]], items: tuple[Item, ...]
 ) -> NDArray[np.int64]:
-    """Return tiers of one's own, counted from 0."""
+    """Return the user's own tiers, counted from 0."""
     named = tiers if isinstance(tiers, Tiers) else Tiers(tiers)
     return named.label_array(items)
 
 
 def _sizes_of(sizes: Iterable[int] | None, own: NDArray[np.int64] | None) -> Iterable[int]:
-    """Return sizes as given, or those of one's own tiers."""
+    """Return the given sizes, or those of the user's own tiers."""
     if (sizes is None) == (own is None):
         raise InputError(
-            "fit needs sizes of tiers, or tiers"
-            if own is None
-            else "tiers have sizes of their own",
+            "fit needs sizes or tiers" if own is None else "tiers already have sizes",
             [use(sizes=(1, 2, 2)), use(tiers=[["a"], ["b", "c"]])]
             if own is None
             else [drop("sizes")],
@@ -212,7 +209,7 @@ def _fit_own(
     rng: np.random.Generator,
     provenance: Callable[[], Provenance],
 ) -> Fit:
-    """Fit theta to tiers of one's own, beside the best tiers of the same sizes."""
+    """Fit theta to the user's own tiers, and the best tiers with the same sizes."""
     sizes: Sizes = tuple(np.bincount(own).tolist())
     best = solve(source, sizes, settings, rng)
     given = solve(source, sizes, settings, rng, own)
@@ -248,11 +245,11 @@ def fit_several_thetas(
     concentration
         "tier", "place" or "auto", which compares both with the fit with one theta.
     settings, rng, provenance
-        As for `fit_source`.
+        As in `fit_source`.
     """
     if settings.likelihood != "exact":
         raise InputError(
-            "several thetas are estimated by the exact likelihood only",
+            "several thetas need the exact likelihood",
             [use(likelihood="exact"), use(concentration="single")],
         )
     if concentration == "single":
@@ -269,7 +266,7 @@ def fit_several_thetas(
             refused.append(f"{kind} cannot be used: {obstacle.problem}")
     best = max(tried, key=lambda one: one.penalised_criterion)
     values = ", ".join(f"{one.concentration} {one.penalised_criterion:.2f}" for one in tried)
-    reason = f"criterion less a price for each further theta: {values}"
+    reason = f"criterion minus a penalty for each further theta: {values}"
     return replace(best, concentration_reason="; ".join([reason, *refused]))
 
 
@@ -331,7 +328,7 @@ def fit_of_solution(
     Parameters
     ----------
     source, settings, provenance
-        As for `fit_source`.
+        As in `fit_source`.
     solution
         The tiers and theta.
     references
@@ -383,12 +380,12 @@ def references_of(
     rng: np.random.Generator,
     solved: Mapping[Sizes, Solution],
 ) -> tuple[Reference, ...]:
-    """Fit what tiers must be compared to: the strict consensus, and no tiers at all.
+    """Fit what tiers must be compared to: the strict consensus, and no tiers.
 
     Parameters
     ----------
     source, settings, rng, solved
-        As for `fit_source`.
+        As in `fit_source`.
     sizes
         Sizes of the tiers that are compared.
     """

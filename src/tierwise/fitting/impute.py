@@ -1,6 +1,6 @@
-"""impute: where an assessor would have placed the items that the answer leaves open.
+"""impute: probable places of the items that an incomplete answer leaves open.
 
-What is found are probabilities of places, under one model or on the average over several.
+Probabilities of places are for one model or averaged over several.
 """
 
 from __future__ import annotations
@@ -379,18 +379,18 @@ _ANSWERS_SHOWN = 5
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Imputation(Result):
-    """Probable places of all items in every answer.
+    """Probabilities of the places of all items in every answer.
 
     Attributes
     ----------
     items : tuple
         The items.
     exact : bool
-        Whether all completions were summed over; else they were drawn.
+        Whether all completions were summed over; otherwise they were drawn.
     error : float
         Typical standard error of a probability that is neither 0 nor 1; 0 where exact.
     n_models : int
-        Number of draws from a posterior that were averaged over; 1 for a model or a fit.
+        Number of posterior draws in the average; 1 for a model or a fit.
     pattern_probabilities, pattern_of : numpy.ndarray
         ``pattern_probabilities[pattern, item, place]`` of the distinct answers, places counted from
         0, and which of them each answer is.
@@ -425,7 +425,7 @@ class Imputation(Result):
     def place_probabilities(self, answer: int) -> Floats:
         """Probability of each place (column) of each item (row) in an answer, by its number from 0.
 
-        An item whose place was observed, or follows from what was, has probability 1 there.
+        An item whose place is observed, or follows from the answer, has probability 1 there.
         """
         probabilities: Floats = self.pattern_probabilities[self.pattern_of[answer]]
         return probabilities
@@ -444,22 +444,23 @@ def impute(
     draws: int = 2000,
     rng: RandomSource = None,
 ) -> Imputation:
-    """Say where each assessor would have placed the items that the answer leaves open.
+    """Find where each assessor would probably have placed the items that the answer leaves open.
 
     Given tiers and theta or worths, each complete ordering that agrees with an answer has a
-    probability. They are summed over where no answer has many of them, and drawn otherwise. If
-    answers may be mistaken, each complete ordering is possible, and no place is certain.
+    probability. They are summed over if no answer has many of them, and otherwise drawn. If answers
+    may be mistaken, every complete ordering is possible, and no place is certain.
 
     Parameters
     ----------
     data
         Incomplete rankings, or preferences.
     model
-        A model, or a fit; or a posterior, over draws of which the probabilities are averaged: all
-        of them, or as many as are affordable, evenly spaced. Preferences that may be mistaken need
-        a fit or a posterior of such, with theta: worths take each answer as a race of its own.
+        A model, a fit, or a posterior. For a posterior, probabilities are averaged over all draws,
+        or over evenly spaced ones if there are too many. Preferences that may be mistaken need a
+        fit or a posterior of such preferences with theta, because worths treat each answer as a
+        separate race.
     draws
-        Number of completions that are drawn of each answer, where they are drawn.
+        Number of completions to draw for each answer, if they are drawn.
     rng
         Seed or generator.
 
@@ -485,8 +486,8 @@ def impute(
         _refuse_contradictions(mistaken=mistaken)
     elif mistaken and found.given[0].mistake_probability is None:
         raise InputError(
-            "these preferences may be mistaken, and the model does not say how often: impute with "
-            "a fit or a posterior of them"
+            "these preferences may be mistaken, and the model does not say how often: use a "
+            "fit or a posterior of these preferences"
         )
     said = source.votes if mistaken else source.partial_orders()
     answers = OpenAnswers(said, source.pattern_of)
@@ -494,7 +495,7 @@ def impute(
     if n_patterns * n_items**2 > MOST_PROBABILITIES:
         raise TooLargeError(
             f"probabilities of {n_patterns} distinct answers on {n_items} items are too many to "
-            "keep: impute a subset of the answers"
+            "store: impute a subset of the answers"
         )
     summed = models_to_sum(answers, len(found))
     if summed:
@@ -512,9 +513,9 @@ def _refuse_contradictions(*, mistaken: bool) -> None:
     """Refuse preferences in which people may contradict themselves."""
     if mistaken:
         raise InputError(
-            "people contradict themselves in these preferences, and a model with worths takes each "
-            "answer as a race of its own, which says nothing about other places: impute with a fit "
-            "or a posterior that has theta"
+            "people contradict themselves in these preferences, and a model with worths treats "
+            "each answer as a separate race, which says nothing about other places: use "
+            "a fit or a posterior with theta"
         )
 
 
@@ -543,7 +544,9 @@ def _models_of(
             f"{quoted(model)}"
         )
     if set(model.items) != set(items):
-        raise InputError("the posterior is of other items than the answers")
+        raise InputError(
+            "the posterior has other items than the answers: use a posterior of these answers"
+        )
     order = [model.items.index(item) for item in items]
     if model.family == "luce":
         return GivenWorths(np.ascontiguousarray(model.log_worths[:, order]))

@@ -1,4 +1,4 @@
-"""Fits of Luce's model: tiers with worths, beside the strict order and no tiers at all."""
+"""Fits of Luce's model: tiers with worths, beside the strict order and no tiers."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def refuse_options_of_mallows(**given: tuple[object, object]) -> None:
     verb = "is" if len(named) == 1 else "are"
     if named:
         raise InputError(
-            f'{" and ".join(named)} {verb} for Mallows models, and family "luce" has no theta and '
-            'no distance: leave them out, or take the family "mallows"'
+            f'{" and ".join(named)} {verb} for Mallows models, but the family "luce" has no theta '
+            'and no distance: leave them out, or use the family "mallows"'
         )
 
 
 def sceptical(sizes: Sizes) -> float:
-    """Log prior probability of sizes: half of it belongs to no tiers at all."""
+    """Log prior probability of sizes: half of it belongs to no tiers."""
     return log_prior_of_sizes("sceptical", sizes)
 
 
@@ -101,7 +101,7 @@ def fit_of_found(
     method
         How they were found.
     level, provenance
-        As for `fit_luce`.
+        As in `fit_luce`.
     """
     n_items, items = races.n_items, races.items
     strict = search.evaluate(np.arange(n_items))

@@ -39,7 +39,7 @@ _NO_SLOPE = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class NeighbourAgreement(Result):
-    """How probable it is that two neighbouring rows of a tier list are ranked in order.
+    """The probability that items of two neighbouring rows of a tier list are ranked in order.
 
     Attributes
     ----------
@@ -47,12 +47,12 @@ class NeighbourAgreement(Result):
         The rows. ``below`` is None for items that people are divided about: they are compared with
         the items of all tiers that the fit places below theirs.
     probability
-        That an item of the first is ranked above one of the second, under the fitted model; one
-        half is a coin toss.
+        The probability that an item of the first is ranked above one of the second, under the
+        fitted model; 1/2 is a coin toss.
     interval
-        Confidence interval of it, at the level of the fit.
+        Its confidence interval, at the level of the fit.
     observed
-        How often the answers have such items in this order.
+        The share of such pairs in this order in the data.
     exact
         Whether the probability is a closed form; otherwise it was estimated from draws.
     """
@@ -66,7 +66,7 @@ class NeighbourAgreement(Result):
 
     @property
     def name(self) -> str:
-        """What is compared, as people say it."""
+        """The comparison in words."""
         if self.below is None:
             return f"divided: {listed(self.above.items)}"
         return f"tier {self.above.number} above tier {self.below.number}"
@@ -85,7 +85,7 @@ class NeighbourAgreement(Result):
 
 
 def neighbour_agreement(fit: Fit, *, rng: RandomSource = 0) -> tuple[NeighbourAgreement, ...]:
-    """Return how probable it is that an item of each tier is ranked above one of the next.
+    """Return the probability that an item of each tier is ranked above one of the next.
 
     Items that people are divided about come last.
 
@@ -107,12 +107,15 @@ def neighbour_agreement(fit: Fit, *, rng: RandomSource = 0) -> tuple[NeighbourAg
     if not isinstance(fit, Fit):
         raise InputError(f"agreement of neighbours needs a Fit, from tierwise.fit; got {fit!r}")
     if len(fit.sizes) == 1:
-        raise InputError("there is one tier, so there are no neighbours to compare")
+        raise InputError(
+            "there is only one tier, so there are no neighbours to compare: use a "
+            "fit with two tiers or more"
+        )
     if fit.family == "luce":
         raise InputError(
-            "this fit has worths instead of theta, and next_tier_probabilities says how "
-            "probable it is that neighbours are ranked in order",
-            [instead("plots.strengths", "for how far tiers are apart")],
+            "this fit has worths instead of theta: see next_tier_probabilities for the "
+            "probability that neighbours are ranked in order",
+            [instead("plots.strengths", "for the distances between tiers")],
         )
     pairs = _pairs(fit)
     comparison = _Comparison(fit, [(better, worse) for _, _, better, worse in pairs], rng)

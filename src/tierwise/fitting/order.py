@@ -59,7 +59,7 @@ def are_an_order(data: KnownData, tiers: Tiers) -> bool:
 
 
 def _single_answers(data: KnownData) -> Rankings | None:
-    """Return rankings, if pairs of items can be counted answer by answer; else None."""
+    """Return rankings, if pairs of items can be counted answer by answer; otherwise None."""
     return data if isinstance(data, Rankings) and len(data.items) <= _MOST_ITEMS else None
 
 

@@ -33,9 +33,9 @@ class Bootstrap(Result):
     fit : Fit
         The fit that was resampled.
     kind : str
-        "nonparametric" (the answers were resampled) or "parametric" (new ones from the model).
+        "nonparametric" (resampled answers) or "parametric" (new answers from the model).
     thetas : numpy.ndarray
-        Theta of each replicate; ``thetas[replicate, part]`` where the fit has several, or none.
+        Theta of each replicate; ``thetas[replicate, part]`` if the fit has several or none.
     labels : numpy.ndarray
         ``labels[replicate, item]``: the tier of each item, 1 being the best.
     resampled : str
@@ -43,7 +43,7 @@ class Bootstrap(Result):
     provenance : Provenance
         Version, seed and time.
     log_worths : numpy.ndarray or None
-        ``log_worths[replicate, item]`` where tiers have worths; the mean over items is 0.
+        ``log_worths[replicate, item]`` if tiers have worths; the mean over items is 0.
     """
 
     fit: Fit
@@ -66,20 +66,20 @@ class Bootstrap(Result):
 
     @property
     def items(self) -> tuple[Item, ...]:
-        """The items that the columns of ``labels`` stand for."""
+        """The items of the columns of ``labels``."""
         return self.fit.tiers.items
 
     def theta_interval(self, level: float | None = None) -> tuple[float, float]:
-        """Return the interval that holds theta in a share of the replicates.
+        """Return the interval that contains theta in a share of the replicates.
 
         Parameters
         ----------
         level
-            That share; None is the level of the fit.
+            The share; None means the level of the fit.
         """
         intervals = self.theta_intervals(level)
         if not intervals:
-            raise InputError("there is no theta, but a worth per tier: use strength_intervals")
+            raise InputError("this fit has worths instead of theta: use strength_intervals")
         if len(intervals) != 1:
             raise InputError(
                 f"there are {len(intervals)} thetas, one per {self.fit.concentration}: "
@@ -93,7 +93,7 @@ class Bootstrap(Result):
         Parameters
         ----------
         level
-            That share; None is the level of the fit.
+            The share; None means the level of the fit.
         """
         return self._intervals(self.thetas.reshape(len(self), -1), level)
 
@@ -105,10 +105,10 @@ class Bootstrap(Result):
         Parameters
         ----------
         level
-            That share; None is the level of the fit.
+            The share; None means the level of the fit.
         """
         if self.log_worths is None:
-            raise InputError("there are no worths, but theta: use theta_intervals")
+            raise InputError("this fit has theta instead of worths: use theta_intervals")
         return self._intervals(ELO * self.log_worths, level)
 
     def _intervals(
@@ -122,16 +122,16 @@ class Bootstrap(Result):
     def tier_probabilities(self) -> "DataArray":
         """Return how often the rank of each item (row) is among those of each tier (column).
 
-        The tiers are those of the fit. Where all replicates have tiers of the same sizes, this is
-        the share in which the item is of the tier; where tiers of all sizes are searched, the items
-        of a tier share its ranks, in any order with the same probability.
+        The tiers are those of the fit. If all replicates have tiers of the same sizes, this is the
+        share with the item in the tier; if tiers of all sizes are searched, the items of a tier
+        share its ranks, every order being equally probable.
         """
         sizes = self.fit.sizes
         shares = shares_of_tiers(self.labels, sizes)
         return table_of_items(self.items, shares, "tier", np.arange(1, len(sizes) + 1))
 
     def co_tier_probabilities(self) -> "DataArray":
-        """Return the share of replicates in which each pair of items are tied."""
+        """Return the share of replicates in which each pair of items is tied."""
         tied = np.zeros((len(self.items), len(self.items)))
         for labels in self.labels:
             tied += labels[:, None] == labels
@@ -140,12 +140,12 @@ class Bootstrap(Result):
     def to_frame(self, *, backend: Backend = "pandas") -> Any:
         """Return a data frame with one row per item, best first: its tier, and shares of tiers.
 
-        With worths there is an interval of its strength, too.
+        With worths, it also has an interval of the strength.
 
         Parameters
         ----------
         backend
-            The library whose data frame is wanted: "pandas", "polars" or "pyarrow".
+            The library of the data frame: "pandas", "polars" or "pyarrow".
 
         """
         items, shares = self.items, self.tier_probabilities().to_numpy()
@@ -173,12 +173,12 @@ class Bootstrap(Result):
         return Card(title, facts, [self.fit.tier_section()], sure)
 
     def summary(self, width: int = 88) -> str:
-        """Return a table for people: each item's tier and how often it came out so.
+        """Return a table as text: each item's tier, and in how many replicates it has that tier.
 
         Parameters
         ----------
         width
-            How many columns there are to write in.
+            The width of the text, in characters.
         """
         shares = self.tier_probabilities().to_numpy()
         items = self.fit.tiers.items
@@ -206,15 +206,15 @@ class Bootstrap(Result):
         return within(text, width)
 
     def of_what(self) -> str:
-        """Say what was drawn, if it is not simply answers."""
+        """Say what was resampled, if not answers."""
         return "" if self.resampled == "answers" else f", drawing {self.resampled}"
 
     def sizes_in_words(self) -> str:
-        """Say what became of the sizes of tiers in the replicates."""
+        """Say whether sizes were fixed or searched in the replicates."""
         return "sizes held fixed" if self.log_worths is None else "sizes searched again in each"
 
     def _held(self) -> str:
-        """Say that sizes were held fixed, if they were: then nothing is said about these."""
+        """Say that sizes were held fixed, if they were."""
         return ", sizes held fixed" if self.log_worths is None else ""
 
     def _numbers_of_tiers(self) -> str:

@@ -1,6 +1,6 @@
-"""Fit: the tiers and theta that describe rankings best, with what they are to be compared to.
+"""Fit: the tiers and theta that describe data best, with references for comparison.
 
-How often the data agree with the order of the tiers, the paper's criterion D, is a part of it.
+It includes how often the data agree with the order of the tiers, the paper's criterion D.
 """
 
 from dataclasses import dataclass
@@ -107,7 +107,7 @@ DIVIDED = 0.2
 
 @dataclass(frozen=True, eq=False)
 class Reference(Result):
-    """What tiers are compared to, on the same data: the strict consensus, no tiers, better ones.
+    """A reference for tiers on the same data: the strict consensus, no tiers, or better ones.
 
     Attributes
     ----------
@@ -116,11 +116,11 @@ class Reference(Result):
     tiers
         The tiers.
     theta, log_likelihood, log_likelihood_error, criterion
-        As of a `Fit`.
+        As in `Fit`.
     optimal
-        Whether its tiers are proved to be the best of their sizes.
+        Whether its tiers are proved to be the best with these sizes.
     log_posterior
-        As of a `Fit`.
+        As in `Fit`.
     """
 
     name: str
@@ -140,13 +140,13 @@ class Reference(Result):
 
 @dataclass(frozen=True, eq=False)
 class TierRow(Result):
-    """A row of a tier list as it is shown.
+    """A row of a tier list.
 
     Attributes
     ----------
     number
-        Which of the tiers that people agree about it is, 1 being the best; None for the items that
-        people are divided about, which are neither better nor worse than others.
+        Its number among the tiers that people agree about, 1 being the best; None for the items
+        that people are divided about, which are neither better nor worse than others.
     items
         Its items.
     """
@@ -171,7 +171,7 @@ class Fit(Result):
     sizes : tuple of int
         Their sizes.
     theta : float or tuple of float
-        Concentration: 0 is no agreement at all, infinity is perfect agreement. One number, or one
+        Concentration: 0 is no agreement, infinity is perfect agreement. One number, or one
         for each tier or block of places, as ``concentration`` says.
     theta_estimates : tuple of ThetaEstimate
         Each theta with standard error, confidence interval and method.
@@ -182,67 +182,68 @@ class Fit(Result):
     likelihood : str
         "exact", or "pseudo" for the paper's pseudo-likelihood.
     total_distance : float
-        Sum of the distances of all rankings from the tiers; its expectation where answers leave it
-        open.
+        Sum of the distances of all rankings from the tiers; its expectation if answers are
+        incomplete.
     log_likelihood : float
         Log probability of the rankings.
     log_likelihood_error : float
-        Its standard error; 0 where the partition function is exact.
+        Its standard error; 0 if the partition function is exact.
     criterion : float
-        The paper's I: log-likelihood plus the log of 1 over the number of tiers of these sizes.
+        The paper's I: log-likelihood minus the log number of tier lists with these sizes.
     agreement : float
-        The paper's D: share of pairs of items of different tiers that the rankings order likewise.
+        The paper's D: share of pairs of items of different tiers that the rankings order in the
+        same way.
     agreement_by_tier : Agreement
         The same by pair of tiers.
     n_rankings : int or float
         Number of rankings, the sum of their weights.
     log_completions : float
-        Sum over answers of the log number of complete orderings that agree with each: what the
-        log-likelihood would be, but for a constant, if all orderings were equally probable.
+        Sum over answers of the log number of complete orderings that agree with each: up to a
+        constant, the log-likelihood if all orderings were equally probable.
     method : str
         How the tiers were found.
     partition_method : str
         How the partition function was found.
     optimal : bool
-        Whether it is proved that no tiers of these sizes are better.
+        Whether the tiers are proved to be the best with these sizes.
     gap : float
-        How much smaller the total distance might be, as a share of it; 0 where optimal.
+        How much smaller the total distance might be, as a share of it; 0 if optimal.
     alternatives : tuple of Tiers
         Other tiers that are exactly as good, at most ten.
     n_optima : int or None
-        How many tiers are equally best, where that is known.
+        How many tier lists are equally best, if known.
     references : tuple of Reference
-        The strict consensus (where it could be computed) and no tiers at all, on the same data.
+        The strict consensus (if it could be computed) and no tiers, on the same data.
     provenance : Provenance
         Version, seed and time.
     mistake_probability : float or None
-        Share of pairwise answers that are mistaken, where `Preferences` say that they may be.
+        Share of pairwise answers that are mistaken, if `Preferences` allow mistakes.
     mistake_interval : tuple of float or None
-        Confidence interval of it, from the profile likelihood. A wide one means that the answers
-        hardly tell mistakes from differing opinions: only contradictions do.
+        Its confidence interval, from the profile likelihood. A wide one means that the answers
+        hardly distinguish mistakes from differing opinions: only contradictions do.
     pairwise : bool
-        Whether people compared pairs; then ``n_rankings`` is the number of people.
+        Whether answers are pairwise; ``n_rankings`` is then the number of people.
     concentration : str
         "single" for one theta, "tier" for one per tier (inversions: per tier but the last), "place"
         for one per block of places but the last.
     concentration_reason : str
-        Why this was chosen, where the choice was left to the fit.
+        Why this was chosen, if the fit chose.
     family : str
         "mallows": orderings scattered around the tiers, with theta and a distance. "luce": races,
-        with a worth per tier in their place; theta is then NaN, and the distance empty.
+        with one worth per tier; theta is then NaN, and the distance empty.
     worth_estimates : tuple of WorthEstimate
         For "luce": the worth of each tier, with an interval.
     effect_estimates : tuple of EffectEstimate
-        For battles whose draws or first place are estimated: how often equals draw, and how much
-        it helps to be shown first; with intervals, and the evidence for it.
+        For battles with estimated draws or position: how often equals draw, and the advantage of
+        being shown first, with intervals and evidence.
     log_posterior : float
-        For "luce": log probability of tiers and answers together, up to a constant, worths being
-        averaged over; NaN elsewhere.
+        For "luce": joint log probability of tiers and answers, up to a constant, with worths
+        integrated out; otherwise NaN.
     best_of_sizes : Reference or None
-        The best tiers of the same sizes, where tiers of one's own were given.
+        The best tiers with the same sizes, if you gave your own tiers.
     parts : tuple of tuple
-        The items that comparisons connect, directly or through others, the largest part first.
-        Where there are several parts, the data say nothing about items of different parts.
+        Groups of items that comparisons connect, directly or through others, largest first. If
+        there are several, the data say nothing about items of different groups.
     divided_tiers : tuple of int
         The tiers, counted from 0, whose items people are divided about; see ``divided``.
     """
@@ -295,7 +296,7 @@ class Fit(Result):
 
     @property
     def worths(self) -> tuple[float, ...]:
-        """Worth of each tier, decreasing, with a geometric mean over items of 1; else empty."""
+        """Worth of each tier, decreasing, with geometric mean 1 over items; empty if none."""
         return tuple(estimate.value for estimate in self.worth_estimates)
 
     @property
@@ -305,7 +306,7 @@ class Fit(Result):
 
     @property
     def next_tier_probabilities(self) -> tuple[float, ...]:
-        """For "luce": how probable it is that an item of a tier is ranked before one of the next.
+        """For "luce": the probability that an item of a tier is ranked before one of the next.
 
         One entry for each tier but the last.
         """
@@ -313,7 +314,7 @@ class Fit(Result):
 
     @property
     def thetas(self) -> tuple[float, ...]:
-        """All thetas; one where ``concentration`` is "single", none where there are worths."""
+        """All thetas; one if ``concentration`` is "single", none if there are worths."""
         if self.family == "luce":
             return ()
         return self.theta if isinstance(self.theta, tuple) else (self.theta,)
@@ -329,7 +330,7 @@ class Fit(Result):
         return self.theta_estimates[0]
 
     def theta_text(self, form: str = ".4f") -> str:
-        """Write theta, or all of them in parentheses, as people read numbers."""
+        """Return theta, or all of them in parentheses, as text."""
         numbers = [format(theta, form) for theta in self.thetas]
         return f"({', '.join(numbers)})" if isinstance(self.theta, tuple) else numbers[0]
 
@@ -357,7 +358,7 @@ class Fit(Result):
 
     @property
     def part_names(self) -> tuple[str, ...]:
-        """What each theta is about: "tier 1" (the first of ``tiers``), "place 2", "places 3-5"."""
+        """The name of each theta: "tier 1" (the first of ``tiers``), "place 2", "places 3-5"."""
         if self.concentration == "single":
             return ("all",)
         if self.concentration == "tier":
@@ -370,9 +371,9 @@ class Fit(Result):
 
     @property
     def penalised_criterion(self) -> float:
-        """The criterion less half the log number of rankings for each parameter beyond the first.
+        """The criterion minus half the log number of rankings for each parameter beyond the first.
 
-        These are thetas, or the worths of tiers, of which the first is fixed by the others.
+        Parameters are thetas, or the worths of tiers (the first follows from the others).
         """
         price = price_of_thetas(self.theta_estimates, self.n_rankings)
         if self.family == "luce":
@@ -382,11 +383,12 @@ class Fit(Result):
 
     @property
     def divided(self) -> tuple[Item, ...]:
-        """Items that people are divided about, where there is a theta per tier.
+        """Items that people are divided about, if there is one theta per tier.
 
-        They are those of tiers that are not part of the order: not ahead of all later ones together
-        by more than chance, or not on the side of each other tier that the majority of pairs say.
-        People place them anywhere: that their tier comes first does not say that they are better.
+        Their tiers are not part of the order: they are not ahead of all later tiers together by
+        more than chance, or the majority of pairs contradicts their position relative to another
+        tier. People rank these items anywhere; that their tier comes first does not mean that they
+        are better.
         """
         return tuple(item for tier in self.divided_tiers for item in tuple(self.tiers)[tier])
 
@@ -397,7 +399,7 @@ class Fit(Result):
         return Tiers([tier for number, tier in enumerate(self.tiers) if number not in divided])
 
     def tier_rows(self) -> tuple[TierRow, ...]:
-        """Return the tiers as they are shown: items that people are divided about come last.
+        """Return the rows of the tier list; items that people are divided about come last.
 
         Examples
         --------
@@ -412,16 +414,16 @@ class Fit(Result):
 
     @property
     def behind(self) -> float | None:
-        """How much less the criterion is than that of the best tiers of the same sizes.
+        """How far the criterion is below that of the best tiers with the same sizes.
 
-        The same holds of the log-likelihood. None if these tiers were found, not given.
+        The log-likelihood is behind by the same amount. None if these tiers were found, not given.
         """
         if self.best_of_sizes is None:
             return None
         return self.best_of_sizes.criterion - self.criterion
 
     def as_reference(self, name: str) -> Reference:
-        """Return what other tiers are compared to."""
+        """Return this fit as a reference for other tiers."""
         return Reference(
             name=name,
             tiers=self.tiers,
@@ -434,12 +436,12 @@ class Fit(Result):
         )
 
     def to_frame(self, *, backend: Backend = "pandas") -> Any:
-        """Return a data frame with one row per item, best first: its tier, and how strong that is.
+        """Return a data frame with one row per item, best first: its tier, and its strength.
 
         Parameters
         ----------
         backend
-            The library whose data frame is wanted: "pandas", "polars" or "pyarrow".
+            The library of the data frame: "pandas", "polars" or "pyarrow".
 
         Examples
         --------
@@ -484,19 +486,19 @@ class Fit(Result):
         return Card(title, facts, [self.tier_section()], note=self.verdict())
 
     def summary(self, width: int = 88) -> str:
-        """Return the fit as a table for people, beside the strict consensus and no tiers at all.
+        """Return the fit as text, with the strict consensus and no tiers for comparison.
 
         Parameters
         ----------
         width
-            How many columns there are to write in.
+            The width of the text, in characters.
         """
         from tierwise.fitting.summary import summarise
 
         return summarise(self, width)
 
     def verdict(self) -> str:
-        """Say in a sentence whether these tiers are worth reporting."""
+        """Return a sentence on whether these tiers are worth reporting."""
         what = "answers" if self.pairwise else "rankings"
         said = (
             self._verdict_by_evidence(what)
@@ -510,10 +512,10 @@ class Fit(Result):
         if self.best_of_sizes is None or self.behind is None:
             return ""
         if self.best_of_sizes.tiers == self.tiers:
-            known = "proved best" if self.best_of_sizes.optimal else "the best that were found"
-            return f"Of all tiers of these sizes yours are {known}."
+            known = "proved best" if self.best_of_sizes.optimal else "the best found"
+            return f"Of all tiers with these sizes, yours are {known}."
         return (
-            f"The best tiers of these sizes, {self.best_of_sizes.tiers}, are ahead of yours by "
+            f"The best tiers with these sizes, {self.best_of_sizes.tiers}, are ahead of yours by "
             f"{self.behind:.2f} in log-likelihood."
         )
 
@@ -525,33 +527,34 @@ class Fit(Result):
         error = hypot(self.log_likelihood_error, rival.log_likelihood_error)
         if error > 0 and abs(lead) < 2 * error:
             return (
-                f"Whether these tiers or {rival.name} describe the {what} better is open: the "
-                f"criteria differ by {lead:.2f}, with a standard error of {error:.2g}."
+                f"It is undecided whether these tiers or {rival.name} describe the {what} "
+                f"better: the criteria differ by {lead:.2f}, with a standard error of "
+                f"{error:.2g}."
             )
         if lead >= 0 and len(self.tiers) == 1:
-            return f"All items are in one tier: a strict order describes the {what} no better."
+            return f"All items are in one tier: a strict order does not describe the {what} better."
         if lead >= 0:
             names = " and ".join(other.name for other in self.references)
             return f"These tiers describe the {what} at least as well as {names}."
         if len(self.tiers) == 1 and lead > -_CHANCE_LEAD:
             return (
                 f"All items are in one tier. The criterion of {rival.name} is higher "
-                f"({rival.criterion:.2f} against {own:.2f}), as it may well be by chance where "
-                "there are no tiers: a search weighs that."
+                f"({rival.criterion:.2f} against {own:.2f}), but this may be chance: a search "
+                "takes that into account."
             )
         better = (
             f"{rival.name} describes the {what} better "
             f"(criterion {rival.criterion:.2f} against {own:.2f})"
         )
         if any(other.criterion > own for other in self.references[-1:]):
-            return f"Do not report these tiers, they are worse than none: {better}."
-        return f"{better[0].upper()}{better[1:]}: look for better sizes."
+            return f"Do not report these tiers, because they are worse than none: {better}."
+        return f"{better[0].upper()}{better[1:]}: search for better sizes."
 
     def _verdict_by_evidence(self, what: str) -> str:
         """Compare tiers with others by what averages over worths."""
         rivals = [other for other in self.references if other.tiers != self.tiers]
         if not rivals:
-            return f"All items are in one tier: no differences are seen in the {what}."
+            return f"All items are in one tier: the {what} show no differences."
         rival = max(rivals, key=lambda other: other.log_posterior)
         lead = self.log_posterior - rival.log_posterior
         if lead >= 0 and len(self.tiers) == 1:
@@ -569,8 +572,8 @@ class Fit(Result):
             f"in {BEHIND_IS}"
         )
         if rival.name == "no tiers":
-            return f"Do not report these tiers, they are worse than none: {said}."
-        return f"{said[0].upper()}{said[1:]}: look for better sizes."
+            return f"Do not report these tiers, because they are worse than none: {said}."
+        return f"{said[0].upper()}{said[1:]}: search for better sizes."
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, as in JSON; None stands for NaN and infinity."""

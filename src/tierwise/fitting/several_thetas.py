@@ -2,7 +2,7 @@
 
 Given tiers, the thetas are those of greatest likelihood. Given thetas, the total distance weighted
 by them is made smaller: by place with the consensus methods, by tier by moving items. When that
-changes nothing, single items are moved with thetas found again each time, where that is cheap. No
+changes nothing, single items are moved with thetas found again each time, if that is cheap. No
 step lowers the likelihood, and nothing is proved about the tiers that are found.
 """
 
@@ -101,7 +101,7 @@ def several_thetas_of(
     Parameters
     ----------
     source, partition, level
-        As for `solve_several_thetas`.
+        As in `solve_several_thetas`.
     consensus
         The tiers.
     """

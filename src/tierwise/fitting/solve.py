@@ -3,7 +3,7 @@
 =====================================  =========================================================
 what the answers leave open            how the best tiers and theta are found
 =====================================  =========================================================
-nothing but the order within blocks    the closest tiers, with a proof, then the root for theta
+only the order within blocks    the closest tiers, with a proof, then the root for theta
 few completions, or summable ones      EM, in ``em.py``
 too many completions to sum over       SAEM, in ``em.py``
 whether they are mistaken              either of these with a profile, in ``mistakes.py``
@@ -76,7 +76,7 @@ GIVEN = "given"
 
 @dataclass(frozen=True)
 class Settings:
-    """How to fit: everything that `fit` takes besides data, sizes and distance.
+    """How to fit: the other arguments of `fit`, without data, sizes and distance.
 
     Where many sizes are compared, ``partition_seed`` makes the errors of their estimated partition
     functions go together, and ``partition_budget`` says how soon these are estimated.
@@ -130,13 +130,13 @@ class Solution:
 
     @property
     def theta(self) -> ThetaEstimate:
-        """The one theta, where there is one."""
+        """The single theta."""
         (theta,) = self.thetas
         return theta
 
 
 def unproved(labels: NDArray[np.int64], total: float, method: str) -> Consensus:
-    """Return tiers of which nothing is proved."""
+    """Return tiers without a proof."""
     return Consensus(labels=labels, total=total, method=method, optimal=False, bound=total)
 
 
@@ -170,7 +170,7 @@ def solve(
     if settings.likelihood == "pseudo":
         if labels is not None:
             raise InputError(
-                "the pseudo-likelihood is for tiers that are sought, not for given ones",
+                "the pseudo-likelihood is not available for given tiers",
                 [drop("likelihood")],
             )
         return solve_pseudo(source, sizes, settings, rng)
@@ -179,7 +179,7 @@ def solve(
         return solve_known(source.at(sizes, partition=partition), settings, rng, labels)
     if settings.theta_method != "exact":
         raise InputError(
-            "a Monte Carlo estimate of theta needs answers that leave no doubt about their blocks",
+            "a Monte Carlo estimate of theta needs answers that determine their blocks",
             [use(theta_method="exact")],
         )
     return _ENGINES[source.capabilities.engine](source, sizes, settings, rng, labels)
@@ -231,7 +231,7 @@ def solve_known(
     likelihood
         Of the answers, at given sizes.
     settings, rng, labels
-        As for `solve`.
+        As in `solve`.
     """
     costs = likelihood.costs_at_random()
     if labels is None:
@@ -404,7 +404,7 @@ def solve_pseudo(
     Parameters
     ----------
     source, sizes, settings, rng
-        As for `tierwise.fitting.solve.solve`.
+        As in `tierwise.fitting.solve.solve`.
     """
     likelihood = PseudoLikelihood(source.complete_orderings(), source.weights, sizes)
     costs = source.at(sizes).costs_at_random()

@@ -44,7 +44,7 @@ def summarise(fit: "Fit", width: int) -> str:
 
 
 def who_said_what(fit: "Fit") -> str:
-    """Say how many answers there are, of which kind."""
+    """Return the number and the kind of answers in words."""
     n_items = len(fit.tiers.items)
     if fit.likelihood in ("independent", "composite"):
         return f"{answers_in_words(fit.n_rankings, 'battle')} of {n_items} items"
@@ -96,11 +96,14 @@ def _theta_lines(fit: "Fit", width: int) -> list[str]:
         said = (
             f"{estimate.value:.4f}  ({percent(fit.level)} interval {low:.4f} to {high:.4f})"
             if not isinf(estimate.standard_error)
-            else "undefined: no pair can go against this tier"
+            else "undefined: no pair can contradict this tier"
         )
         lines += _wrapped("", f"{name:<{longest}}  {said}", width)
     if fit.divided:
-        said = f"people are divided about {listed(fit.divided)}: placed anywhere, not best or worst"
+        said = (
+            f"people are divided about {listed(fit.divided)}: ranked anywhere, neither best "
+            "nor worst"
+        )
         lines += _wrapped("divided", said, width)
     if fit.concentration_reason:
         lines += _wrapped("chosen by", fit.concentration_reason, width)
@@ -111,8 +114,8 @@ def _worth_lines(fit: "Fit", width: int) -> list[str]:
     if len(fit.tiers) == 1:
         return _wrapped("worths", "the same for all items", width)
     said = (
-        f"strength on the Elo scale with {percent(fit.level)} interval, and how often an item is "
-        "ranked before one of the next tier"
+        f"strength on the Elo scale with {percent(fit.level)} interval, and how often an item "
+        "is ranked before one of the next tier"
     )
     lines = _wrapped("worths", said, width)
     beats = [f"{share:.1%}" for share in fit.next_tier_probabilities]
@@ -141,7 +144,7 @@ def _effect_lines(fit: "Fit", width: int) -> list[str]:
 
 
 def names_of_parts(fit: "Fit") -> tuple[str, ...]:
-    """Return what each theta is about, tiers being named as they are shown."""
+    """Return the name of each theta, with tiers named as in the list."""
     return names_of_tiers(fit)[: len(fit.thetas)] if fit.concentration == "tier" else fit.part_names
 
 
@@ -174,11 +177,11 @@ def _theta_line(fit: "Fit") -> str:
         return "not defined: with one tier all orderings are equally probable"
     estimate, theta = fit.theta_estimate, fit.thetas[0]
     if isnan(fit.agreement):
-        return "is not known: no answer orders two items of different tiers"
+        return "unknown: no answer orders two items of different tiers"
     if isinf(theta):
         return (
             f"infinite: {what_agrees(fit)} "
-            f"(with {percent(fit.level)} confidence it is at least {estimate.interval[0]:.3g})"
+            f"(with {percent(fit.level)} confidence at least {estimate.interval[0]:.3g})"
         )
     low, high = estimate.interval
     how = "" if estimate.method == "exact" else ", Monte Carlo"
@@ -192,7 +195,7 @@ def _theta_line(fit: "Fit") -> str:
 def what_agrees(fit: "Fit") -> str:
     """Say what agrees with the tiers where theta is infinite."""
     if fit.mistake_probability is not None:
-        return "everybody's opinion agrees with the tiers, and answers that do not are mistakes"
+        return "all opinions agree with the tiers, and answers that do not are mistakes"
     return f"every {'answer' if fit.pairwise else 'ranking'} agrees with the tiers"
 
 
@@ -222,17 +225,17 @@ def _optimality(fit: "Fit") -> str:
     if len(fit.tiers) == 1:
         return "a single tier with all items; nothing to choose"
     if fit.method == "given":
-        return "as given, and proved best of their sizes" if fit.optimal else "as given"
+        return "as given, and proved best with these sizes" if fit.optimal else "as given"
     if not fit.optimal:
-        how = f"found by {fit.method}, not proved best"
-        return f"{how}; within {fit.gap:.1%} of the least distance" if fit.gap else how
+        how = f"found by {fit.method}; not proved best"
+        return f"{how}; within {fit.gap:.1%} of the smallest distance" if fit.gap else how
     if fit.n_optima == 1:
-        return f"proved best of their sizes by {fit.method}, and the only best"
+        return f"proved to be the unique best with these sizes by {fit.method}"
     if fit.n_optima is None and not fit.alternatives:
-        return f"proved best of their sizes by {fit.method}"
+        return f"proved best with these sizes by {fit.method}"
     number = "several" if fit.n_optima is None else str(fit.n_optima)
     return (
-        f"proved best of their sizes by {fit.method}; {number} tiers are equally good, "
+        f"proved best with these sizes by {fit.method}; {number} tier lists are equally good, "
         f"such as {fit.alternatives[0]}"
     )
 
@@ -286,7 +289,7 @@ def _comparison_lines(fit: "Fit") -> list[str]:
     )
     if fit.concentration != "single":
         value = fit.penalised_criterion
-        note.append(f"criterion of these tiers less the price of the further thetas: {value:.2f}")
+        note.append(f"criterion of these tiers minus the penalty for further thetas: {value:.2f}")
     return [
         *aligned([header, *cells], least=(17, 5, 7, 15, 10)),
         *note,

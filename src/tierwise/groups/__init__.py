@@ -1,1 +1,1 @@
-"""Do people differ? Tiers by what is known of them."""
+"""Do people differ? Tiers by region, age and other columns."""

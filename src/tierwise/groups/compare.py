@@ -1,18 +1,18 @@
-"""compare_groups: Bayes factors of one set of tiers for all against tiers of each group's own.
+"""compare_groups: Bayes factors of one tier list for all against separate ones for groups.
 
 Three models are compared. In all of them tiers and theta, or worths, are averaged over with the
 same priors:
 
 ==========  ====================================================================================
 ``same``    everybody has the same tiers and the same theta, or the same worths
-``theta``   the same tiers, but groups keep to them more or less closely
-``worths``  the same, where tiers have worths: groups have worths of their own
-``own``     each group has tiers and a theta, or worths, of its own
+``theta``   the same tiers, but groups agree with them to different degrees
+``worths``  the same, where tiers have worths: each group has its own worths
+``own``     each group has its own tiers, and its own theta or worths
 ==========  ====================================================================================
 
-Half of the prior probability belongs to ``same``, and a quarter to each of the others. A difference
-is called one where there is positive evidence of it, a Bayes factor of 3 at least, and where groups
-that are made at random seldom differ as much.
+Half of the prior probability belongs to ``same``, and a quarter to each of the others. Groups
+differ if there is positive evidence, a Bayes factor of at least 3, and if random groups seldom
+differ as much.
 """
 
 from __future__ import annotations
@@ -77,29 +77,29 @@ _LOG_PRIOR: dict[Hypothesis, float] = {
 }
 _SAID: dict[Hypothesis, str] = {
     "same": "the same tiers for everybody",
-    "theta": "the same tiers, kept to more or less closely",
-    "worths": "the same tiers, with worths of their own",
-    "own": "tiers of their own",
+    "theta": "the same tiers, with different agreement",
+    "worths": "the same tiers, with different worths",
+    "own": "different tiers",
 }
 _MOST_MOVES_SHOWN = 8
 
 
 @dataclass(frozen=True, eq=False)
 class Move(Result):
-    """How far an item moves between the two groups that it is most different in.
+    """How far an item moves between the two groups in which it differs most.
 
     Attributes
     ----------
     item
         The item.
     higher, lower
-        The groups in which it stands highest and lowest.
+        The groups in which it is highest and lowest.
     places
         Its mean place in these, over the posterior of their tiers; items of a tier share the mean
         of its places.
     probability
-        That it stands strictly higher in the one than in the other; NaN where only the best tiers
-        are known.
+        The probability that it is strictly higher in the one than in the other; NaN if only the
+        best tiers are known.
     """
 
     item: Item
@@ -128,15 +128,15 @@ class ColumnComparison(Result):
     column : str
         The column.
     groups : tuple of PeopleGroup
-        The groups, in the order of values; those without a value last.
+        The groups, in the order of values; people without a value come last.
     log_evidence : dict
         Log evidence of the models "same", "theta" or "worths", and "own".
     p_value : float
-        How often shuffled groups differ as much in how they order pairs of items.
-        Large if people differ as much within groups as between them, which evidence trusts them
-        not to.
+        How often random groups differ as much in how they order pairs of items. It is large if
+        people differ as much within groups as between them, which the evidence does not account
+        for.
     moves : tuple of Move
-        The items, those that move most first.
+        The items, sorted by how far they move.
     """
 
     column: str
@@ -154,10 +154,11 @@ class ColumnComparison(Result):
 
     @property
     def preferred(self) -> Hypothesis:
-        """The model to go by: "same" unless there is positive evidence of a difference.
+        """The preferred model: "same" unless there is positive evidence of a difference.
 
-        That is a Bayes factor of 3 (Kass and Raftery, JASA 90, 1995) that chance does not match in
-        more than 5% of permutations; of the other two models, the one with the greater evidence.
+        Positive evidence is a Bayes factor of 3 (Kass and Raftery, JASA 90, 1995) that chance
+        matches in at most 5% of permutations. Of the other two models, the one with more evidence
+        is preferred.
         """
         if self.log_bayes_factor < log(3.0) or self.p_value > LEVEL:
             return "same"
@@ -171,7 +172,7 @@ class ColumnComparison(Result):
         return log_sum(differing) - log(2.0) - float(self.log_evidence["same"])
 
     def verdict(self) -> str:
-        """Say in a sentence whether groups differ, and how sure that is."""
+        """Return a sentence on whether groups differ, with its Bayes factor."""
         factor = self.log_bayes_factor
         if abs(factor) < log(3.0):
             return (
@@ -180,17 +181,18 @@ class ColumnComparison(Result):
             )
         if self.preferred == "same" and factor > 0:
             return (
-                f"By {self.column}: groups differ (Bayes factor {factor_in_digits(factor)}), but "
-                f"no more than groups made at random do (in {self.p_value:.0%} of permutations): "
-                "people differ in other ways, so this is not evidence that these groups do."
+                f"By {self.column}: groups differ (Bayes factor {factor_in_digits(factor)}), "
+                f"but random groups differ as much in {self.p_value:.0%} of permutations. "
+                "People differ in other ways, so this is not evidence that these groups "
+                "differ."
             )
         if self.preferred == "same":
             words = f"{bayes_factor_in_words(factor)} that groups do not differ"
             return f"By {self.column}: {words} (Bayes factor {factor_in_digits(-factor)})."
         how = {
-            "own": "have tiers of their own",
-            "theta": "have the same tiers, but keep to them more or less closely",
-            "worths": "have the same tiers, but worths of their own",
+            "own": "have different tiers",
+            "theta": "have the same tiers, but agree with them to different degrees",
+            "worths": "have the same tiers, but different worths",
         }[self.preferred]
         return (
             f"By {self.column}: {bayes_factor_in_words(factor)} that groups differ (Bayes factor "
@@ -233,12 +235,12 @@ class GroupComparison(Result):
     everybody : PeopleGroup
         The tiers of all people together.
     method : str
-        Whether evidence is a sum over all tiers, over those that a search met, or that of the best
-        tiers.
+        Whether evidence is summed over all tiers, over those that a search visited, or is that of
+        the best tiers.
     effective_size : float
-        How many answers of equal weight would say as much (Kish).
+        The effective number of answers (Kish).
     n_rankings : float
-        Number of rankings; `effective_size` where they have weights of a survey.
+        Number of rankings; `effective_size` where they have survey weights.
     provenance : Provenance
         Version, seed and time.
     family : str
@@ -274,7 +276,7 @@ class GroupComparison(Result):
         Parameters
         ----------
         backend
-            The library whose data frame is wanted: "pandas", "polars" or "pyarrow".
+            The library of the data frame: "pandas", "polars" or "pyarrow".
         """
         from tierwise.data.frames import make_frame
 
@@ -303,12 +305,12 @@ class GroupComparison(Result):
         return Card(title, sections=sections, note=" ".join(one.verdict() for one in self.columns))
 
     def summary(self, width: int = 88) -> str:
-        """Return what was found as text for people.
+        """Return the results as text.
 
         Parameters
         ----------
         width
-            How many columns there are to write in.
+            The width of the text, in characters.
         """
         lines = [
             f"{answers_in_words(self.n_rankings)} of "
@@ -348,42 +350,42 @@ def compare_groups(
     choice: Choice | None = None,
     rng: RandomSource = None,
 ) -> GroupComparison:
-    """Ask whether groups of people have different tiers.
+    """Compare the tiers of groups of people.
 
     Parameters
     ----------
     data
-        Rankings with `Rankings.people`, complete or with ties, or lists of the best items (what is
-        not listed being below); for the family "luce" items that are not listed may be anywhere.
+        Rankings with `Rankings.people`, complete or with ties, or top lists (items not listed rank
+        below). For the family "luce" the rank of items not listed may also be unknown.
     by
-        The column that says which group people belong to, or several columns, each by itself.
+        The column that defines the groups, or several columns, which are compared one by one.
         Numbers with many values are cut into four groups of about equal size; people without a
-        value are a group of their own.
+        value form a separate group.
     family
         "mallows": the distance inversions with theta. "luce": one worth per tier. "auto": the one
-        that describes the answers of all people best, as `choose` finds it.
+        that describes the answers of all people best, according to `choose`.
     choice
-        What `choose` found for these data; then models are not compared again.
+        The result of `choose` for these data, to avoid comparing the models again.
     rng
         Seed or generator.
 
     Returns
     -------
     GroupComparison
-        The columns, the one that matters most first, each with Bayes factors, the tiers of all
-        groups, and the items that move.
+        The columns, sorted by importance, with Bayes factors, the tiers of all groups, and the
+        items that move.
 
     Notes
     -----
-    Up to 16 items the evidence is the sum over all tiers of all sizes; for more items, that of the
-    best tiers that are found, with theta integrated out. The evidence of thetas that differ is
-    estimated for more than four items, and carries its error. The prior of tiers is "sceptical",
-    as for `search`: half of it belongs to no tiers at all. Every theta has the prior Gamma(2, 2).
-    Weights of a survey are scaled to Kish's effective sample size.
+    Up to 16 items the evidence is summed over all tiers of all sizes; for more items, it is that of
+    the best tiers found, with theta integrated out. The evidence of different thetas is estimated
+    for more than four items, with its error. The prior of tiers is "sceptical", as for `search`:
+    half of it belongs to no tiers. Every theta has the prior Gamma(2, 2). Survey weights are scaled
+    to Kish's effective sample size.
 
-    For the family "luce" worths are averaged over by Laplace's approximation, corrected at the best
-    tiers by importance sampling. Up to four items all tiers are summed over, of more items those
-    that a search met.
+    For the family "luce" worths are integrated out by Laplace's approximation, corrected at the
+    best tiers by importance sampling. The sum is over all tiers up to four items, otherwise over
+    those that a search visited.
 
     Examples
     --------
@@ -540,7 +542,7 @@ def _evidence_lines(one: ColumnComparison, width: int) -> list[str]:
     for name, value in one.log_evidence.items():
         error = "" if value.exact else f" ± {value.standard_error:.2g}"
         parts.append(f"{_SAID[name]} {float(value):.2f}{error}")
-    chance = f"Groups made at random differ as much in {one.p_value:.1%} of permutations."
+    chance = f"Random groups differ as much in {one.p_value:.1%} of permutations."
     return textwrap.wrap(f"Log evidence: {'; '.join(parts)}. {chance}", width)
 
 
@@ -558,7 +560,7 @@ def _ranking_of_columns(columns: tuple[ColumnComparison, ...]) -> list[str]:
 def _move_lines(one: ColumnComparison) -> list[str]:
     shown = [move for move in one.moves if move.places[1] - move.places[0] >= 0.5]
     if one.preferred != "own" or not shown:
-        return ["No item moves by half a place or more, as far as is known."] if not shown else []
+        return ["No item is known to move by half a place or more."] if not shown else []
     wide = max(len(str(move.item)) for move in shown)
     lines = ["Items that move most, by their mean place (1 is best):"]
     for move in shown[:_MOST_MOVES_SHOWN]:

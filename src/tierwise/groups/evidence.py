@@ -1,10 +1,10 @@
-"""A group of people and the evidence of its answers, tiers, sizes and theta being averaged over.
+"""A group of people and the evidence of its answers, averaged over tiers, sizes and theta.
 
 Evidence is the log probability of the answers. For few items it is summed over all tiers of all
 sizes (`tierwise.inversions.evidence`). For more it is that of the best tiers that are found, with
 theta integrated out: less than the sum, for all groups alike. Half of the prior probability belongs
-to no tiers at all, so that noise is seldom taken for tiers; weights of a survey are
-scaled to Kish's effective sample size, so that they do not count for more than people said.
+to no tiers, so noise is seldom mistaken for tiers; survey weights are
+scaled to Kish's effective sample size, so they do not overstate the evidence.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 _Integers = NDArray[np.int64]
 _Floats = NDArray[np.float64]
-Method: TypeAlias = Literal["sum over all tiers", "best tiers", "tiers that were met"]
+Method: TypeAlias = Literal["sum over all tiers", "best tiers", "tiers that were visited"]
 
 PRIOR_THETA = Gamma(2, 2)
 # A sum over all tiers takes 3^n steps for each of some dozens of thetas: 0.03 s at 10 items, 8 s
@@ -130,7 +130,7 @@ class GroupAnswers:
         return log_prior_of_tiers(labels) + self.log_integrated(labels)
 
     def draw_labels(self, n_draws: int, rng: np.random.Generator) -> _Integers:
-        """Draw tiers from their posterior, one row each; the best tiers where that is too much."""
+        """Draw tiers from their posterior, one row each; the best tiers if that is too costly."""
         if self.method == "sum over all tiers":
             return self._sum.draw(n_draws, rng).labels
         return self.labels[None, :]
@@ -151,11 +151,11 @@ class PeopleGroup(Result):
     tiers : Tiers
         Their most probable tiers.
     theta : float
-        How closely they keep to them; NaN where tiers have worths.
+        How closely they agree with the tiers; NaN if tiers have worths.
     log_evidence : float
-        Log probability of their answers, tiers and theta or worths being averaged over.
+        Log probability of their answers, averaged over tiers and theta or worths.
     worths : tuple of float
-        Worth of each tier, with a geometric mean over items of 1; empty where there is theta.
+        Worth of each tier, with geometric mean 1 over items; empty if the model has theta.
     """
 
     name: str
@@ -171,7 +171,7 @@ class PeopleGroup(Result):
         return f"PeopleGroup({self.name}: {self.share:.1%}, {self.tiers}, {numbers})"
 
     def parameters(self, digits: int = 4) -> str:
-        """Write theta, with so many digits behind the point, or worths."""
+        """Return theta, with a number of decimals, or worths, as text."""
         if self.worths:
             return f"worths {', '.join(format(worth, '.3g') for worth in self.worths)}"
         return "theta infinite" if isinf(self.theta) else f"theta {self.theta:.{digits}f}"
@@ -218,8 +218,8 @@ def check_answers(
     rankings = check_data(data, taker, Rankings, weights="effective")
     if rankings.unranked == "anywhere" and not with_gaps:
         raise InputError(
-            f"{taker} takes complete rankings, ties and lists of the best items, and in these data "
-            "items that are not listed may be anywhere: keep the items that everybody ranked, with "
+            f"{taker} takes complete rankings, ties and top lists, but in these data the rank "
+            "of items not listed is unknown: keep the items that everybody ranked with "
             "restrict, or fill in the others with impute"
         )
     counting = np.flatnonzero(rankings.weights > 0)
@@ -244,7 +244,7 @@ def family_of_groups(
             return "luce"
         choice = choose(rankings, progress="off", rng=0)
     if set(choice.fit.tiers.items) != set(rankings.items):
-        raise InputError("the choice is of other items than the data: choose for these data")
+        raise InputError("the choice was made for other items: call choose with these data")
     one_tier = len(choice.fit.tiers) == 1 and rankings.unranked != "anywhere"
     return "mallows" if one_tier else choice.family
 
@@ -264,7 +264,7 @@ def answers_of(
     rows
         Which of them are meant.
     most_items_to_sum
-        For so many items, at most, the evidence is summed over all tiers.
+        The largest number of items for which the evidence is summed over all tiers.
     """
     places = rankings.places if rows is None else rankings.places[rows]
     weights = rankings.weights if rows is None else rankings.weights[rows]
@@ -275,7 +275,7 @@ def answers_of(
 
 
 def log_prior_of_tiers(labels: _Integers) -> float:
-    """Log prior probability of tiers, of which half belongs to no tiers at all.
+    """Log prior probability of tiers; half of it belongs to no tiers.
 
     Examples
     --------
@@ -302,12 +302,12 @@ def log_evidence_of_thetas(
     rng: np.random.Generator,
     n_draws: int = 500,
 ) -> Estimate:
-    """Log evidence of the same tiers for all groups, each with a theta of its own.
+    """Log evidence of the same tiers for all groups, each with its own theta.
 
     It is a sum over all tiers of their prior times the product of what each group says about them.
     For up to four items all tiers are enumerated. For more the sum is estimated by importance
     sampling: tiers are drawn, exactly and independently, from the posterior for one theta, and
-    weighed by how much more probable thetas of their own make the answers.
+    weighted by how much more probable separate thetas make the answers.
 
     Parameters
     ----------

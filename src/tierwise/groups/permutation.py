@@ -59,7 +59,7 @@ class Statements:
             one, other = np.triu_indices(len(rankings.items), k=1)
             said = np.sign(places[:, other] - places[:, one]) * listed[:, one] * listed[:, other]
         else:
-            # Of items that may be anywhere nothing is said: they are in the middle.
+            # Items of unknown rank are in the middle.
             n_listed = np.maximum(listed.sum(axis=1, keepdims=True), 1)
             said = np.where(listed, places / n_listed, (n_listed - 1) / (2 * n_listed))
         return cls((said - said.mean(axis=0)) * weights[:, None], weights)

@@ -68,14 +68,15 @@ class Node(Result):
     Attributes
     ----------
     condition : str
-        What these people have in common that others of the node above have not; empty at the root.
+        The condition that separates these people from others of the parent node; empty at the root.
     group : PeopleGroup
         Their share, tiers and theta.
     column : str or None
         The column by which they are split; None at a leaf.
     log_gain : float
-        By how much the best split raises the log posterior probability, its prior included; made
-        if that is above 0. Minus infinity if there is nothing to split by, or chance does as well.
+        By how much the best split raises the log posterior probability, including its prior; the
+        split is made if this is above 0. Minus infinity if there is nothing to split by, or if
+        chance does as well.
     p_value : float
         How often shuffled values separate these people as well as the best cut does.
     branches : tuple of Node
@@ -93,7 +94,7 @@ class Node(Result):
     rows: _Integers
 
     def leaves(self) -> Iterator[Node]:
-        """Go through all parts that are not split further."""
+        """Yield all leaves."""
         if not self.branches:
             yield self
         for branch in self.branches:
@@ -113,19 +114,19 @@ class Node(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GroupTree(Result):
-    """People, split by what is known of them wherever their tiers differ.
+    """People, split by columns such as region and age wherever their tiers differ.
 
     Attributes
     ----------
     root : Node
         Everybody.
     by : tuple of str
-        The columns by which people might be split.
+        The columns to split by.
     method : str
-        Whether evidence is a sum over all tiers, over those that a search met, or that of the best
-        tiers.
+        Whether evidence is summed over all tiers, over those that a search visited, or is that of
+        the best tiers.
     effective_size : float
-        How many answers of equal weight would say as much (Kish).
+        The effective number of answers (Kish).
     permutations : int
         How often the columns were shuffled, to check each split.
     provenance : Provenance
@@ -133,7 +134,7 @@ class GroupTree(Result):
     family : str
         "mallows" for theta and the distance inversions, or "luce" for one worth per tier.
     n_answers : int or None
-        How many answers there are, where they have weights of a survey.
+        How many answers there are, where they have survey weights.
     """
 
     root: Node
@@ -146,7 +147,7 @@ class GroupTree(Result):
     n_answers: int | None = None
 
     def leaves(self) -> tuple[Node, ...]:
-        """Return the parts that are not split further."""
+        """Return the leaves: the groups that are not split further."""
         return tuple(self.root.leaves())
 
     def __repr__(self) -> str:
@@ -162,12 +163,12 @@ class GroupTree(Result):
         return Card(title, sections=sections, note=self.how())
 
     def summary(self, width: int = 88) -> str:
-        """Return the tree as text for people.
+        """Return the tree as text.
 
         Parameters
         ----------
         width
-            How many columns there are to write in.
+            The width of the text, in characters.
         """
         lines = list(_node_lines(self.root, "", "", width))
         lines += ["", *textwrap.wrap(self.how(), width)]
@@ -178,7 +179,7 @@ class GroupTree(Result):
         evidence = how_evidence_was_found(self.method, self.family)
         text = f"{evidence} Splits are penalised for the number of possible splits."
         if self.root.column is None:
-            text = f"No split: no column of {', '.join(self.by)} is worth one. {text}"
+            text = f"No split: none of the columns ({', '.join(self.by)}) justifies one. {text}"
         if self.n_answers is not None:
             number = EffectiveNumber(self.effective_size, self.n_answers)
             text += f" These are {answers_in_words(number)}."
@@ -195,7 +196,7 @@ class GroupTree(Result):
         Parameters
         ----------
         backend
-            The library whose data frame is wanted: "pandas", "polars" or "pyarrow".
+            The library of the data frame: "pandas", "polars" or "pyarrow".
         """
         from tierwise.data.frames import make_frame
 
@@ -235,26 +236,26 @@ def group_tree(
     permutations: int = PERMUTATIONS,
     rng: RandomSource = None,
 ) -> GroupTree:
-    """Split people by what is known of them, wherever their tiers differ.
+    """Split people by columns such as region and age, wherever their tiers differ.
 
     Parameters
     ----------
     data
-        Rankings with `Rankings.people`, as for `compare_groups`.
+        Rankings with `Rankings.people`, as in `compare_groups`.
     by
-        The columns by which people may be split. Numbers are cut in two; categories are divided in
-        two; people without a value are a branch of their own.
+        The columns to split by. Numbers are cut in two and categories divided in two; people
+        without a value form a separate branch.
     family
         "mallows": the distance inversions with theta. "luce": one worth per tier. "auto": the one
-        that describes the answers of all people best, as `choose` finds it.
+        that describes the answers of all people best, according to `choose`.
     choice
-        What `choose` found for these data; then models are not compared again.
+        The result of `choose` for these data, to avoid comparing the models again.
     smallest
-        The least number of answers in a branch (but for missing values).
+        The smallest number of answers in a branch (except for missing values).
     permutations
-        How often to deal out what is known of people again, before each split: none is made that
-        chance matches in more than 5% of them. That guards against people who differ in ways nobody
-        asked about, which evidence does not. 0 is without this check.
+        The number of random permutations of the columns before each split; a split is rejected if
+        chance matches it in more than 5% of them. This guards against differences that no column
+        explains, which the evidence does not. 0 skips this check.
     rng
         Seed or generator, for the permutations.
 
@@ -273,7 +274,7 @@ def group_tree(
     └─ age 50 or more: 50.0% (20), theta infinite
          c > b > a
     <BLANKLINE>
-    Evidence is summed over all tiers of all sizes, theta averaged over. Splits are
+    Evidence is summed over all tiers of all sizes, averaged over theta. Splits are
     penalised for the number of possible splits. A split is rejected if shuffled values do
     as well in more than 5% of 199 permutations.
     """

@@ -70,7 +70,7 @@ class WorthAnswers:
     @property
     def method(self) -> Method:
         """Whether the evidence is summed over all tiers, or over those that a search met."""
-        return "sum over all tiers" if self._few else "tiers that were met"
+        return "sum over all tiers" if self._few else "tiers that were visited"
 
     @property
     def _few(self) -> bool:
@@ -161,7 +161,8 @@ def collector(
     family
         "mallows" or "luce".
     most_items_to_sum
-        For so many items, at most, the evidence of Mallows models is summed over all tiers.
+        The largest number of items for which the evidence of Mallows models is summed over all
+        tiers.
     """
     if family == "mallows":
         return lambda rows: answers_of(rankings, rows, most_items_to_sum=most_items_to_sum)
@@ -176,18 +177,20 @@ def collector(
 
 
 def how_evidence_was_found(method: str, family: Family) -> str:
-    """Say over which tiers evidence was summed, and what was averaged over."""
-    averaged = f"{'worths' if family == 'luce' else 'theta'} averaged over"
+    """Say over which tiers evidence was summed, and what was integrated out."""
+    averaged = f"averaged over {'worths' if family == 'luce' else 'theta'}"
     if method == "sum over all tiers":
         return f"Evidence is summed over all tiers of all sizes, {averaged}."
-    which = "summed over the tiers that a search met"
+    which = "summed over the tiers that a search visited"
     if method == "best tiers":
-        which = "that of the best tiers that were found"
-    return f"Evidence is {which}, {averaged}: there are too many items to sum over all tiers."
+        which = "that of the best tiers found"
+    return (
+        f"Evidence is {which}, {averaged}, because there are too many items to sum over all tiers."
+    )
 
 
 def log_evidence_of_worths(together: WorthAnswers, groups: Sequence[WorthAnswers]) -> Estimate:
-    """Log evidence of the same tiers for all groups, each with worths of its own.
+    """Log evidence of the same tiers for all groups, each with its own worths.
 
     Parameters
     ----------

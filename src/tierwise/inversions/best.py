@@ -69,9 +69,9 @@ class BestTiers:
     n_optima
         Number of tiers with the same value, these included.
     alternatives
-        Labels of others of them, one row each; not more than were asked for.
+        Labels of others of them, one row each; not more than were requested.
     gap
-        By how much another value might be larger: 0 where the proof is complete.
+        By how much another value might be larger: 0 if the proof is complete.
     established
         How it is known that these are the best.
     n_recursions

@@ -37,7 +37,7 @@ _Integers = NDArray[np.int64]
 # Orders of more items are first cut into so many runs.
 _MOST_RUNS = 150
 _MOST_ROUNDS = 60
-# Bradley-Terry strengths are found with so many comparisons with a middling item besides.
+# Number of added comparisons with an average item in Bradley-Terry strengths.
 _PSEUDO_COMPARISONS = 0.5
 _STRENGTH_ROUNDS = 300
 

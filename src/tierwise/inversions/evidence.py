@@ -183,7 +183,7 @@ class LinesOfTiers:
 
     @cached_property
     def curves(self) -> _Floats:
-        """Log-likelihood of each line over theta, but for the inversions."""
+        """Log-likelihood of each line over theta, except for the inversions."""
         return self._curves_of(self.coefficients)
 
     @cached_property

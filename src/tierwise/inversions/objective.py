@@ -105,10 +105,10 @@ def tier_constant_of(prior_sizes: SizesPriorName) -> float:
 
 
 class TiersPrior(NamedTuple):
-    """Log prior probability of tiers, as a sum over tiers but for the single tier."""
+    """Log prior probability of tiers, as a sum over tiers except for the single tier."""
 
     tier_constant: float
-    """What each tier adds, besides the log of the number of orders of its items."""
+    """What each tier adds to the log of the number of orders of its items."""
     single_tier_bonus: float
     """What is added where there is only one tier."""
     constant: float
@@ -142,8 +142,8 @@ def tiers_prior(prior_sizes: SizesPrior | TiersPriorName, n_items: int) -> Tiers
     """
     if prior_sizes not in get_args(TiersPriorName):
         raise InputError(
-            'tiers of all sizes take "uniform", "penalised" or "sceptical" as prior of sizes, not '
-            f"probabilities by sizes or a function; got {quoted(prior_sizes)}"
+            'for tiers of all sizes the prior of sizes must be "uniform", "penalised" or '
+            f'"sceptical", not probabilities by sizes or a function; got {quoted(prior_sizes)}'
         )
     if prior_sizes in ("uniform", "penalised") or n_items == 1:
         name: SizesPriorName = "uniform" if prior_sizes == "uniform" else "penalised"
@@ -174,8 +174,8 @@ class SubsetTables:
     def __post_init__(self) -> None:
         if self.counts.n_items > MOST_ITEMS:
             raise TooLargeError(
-                f"all tiers of all sizes are enumerated for up to {MOST_ITEMS} items, not "
-                f"{self.counts.n_items}: use the local search or the chain"
+                f"all tiers of all sizes can be enumerated for up to {MOST_ITEMS} items, but "
+                f"there are {self.counts.n_items}: use the local search or the chain"
             )
 
     @cached_property

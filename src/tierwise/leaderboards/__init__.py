@@ -1,1 +1,1 @@
-"""Leaderboards: what is published about each item, and how it could change."""
+"""Leaderboards: tiers, ranks and their uncertainty for each item."""

@@ -1,4 +1,4 @@
-"""What changed from one leaderboard to the next, and what of it is more than chance."""
+"""Changes from one leaderboard to the next, and which of them are more than chance."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Standing(NamedTuple):
-    """What of a leaderboard is compared with the next one.
+    """The part of a leaderboard that is compared with the next one.
 
     Attributes
     ----------
@@ -42,20 +42,19 @@ class Standing(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Change(Result):
-    """How an item stands compared with the last time.
+    """The change of an item since the previous leaderboard.
 
     Attributes
     ----------
     item
         The item.
     tier_before, tier_now
-        Its tiers as they were published.
+        Its published tiers.
     steps
-        By how many tiers it rose, of those that items of both leaderboards are in; negative if it
-        fell.
+        The number of tiers it rose, among tiers of items on both leaderboards; negative if it fell.
     probability, other
-        The largest probability that it rose above, or fell below, one of the others: to be better
-        where it was tied, say. And that other.
+        The largest probability that it rose above or fell below another item (for example, that it
+        is now better after a tie), and that other item.
     more_than_chance
         Whether that probability reaches the certainty of the leaderboard.
     """
@@ -76,11 +75,11 @@ class Changes(Result):
     Attributes
     ----------
     rows : tuple of Change
-        The items that changed tier, or of which a change is more than chance, best first.
+        The items that changed tier, or whose change is more than chance, best first.
     new, gone : tuple
-        Items that only one of both leaderboards has.
+        Items that are on only one of the two leaderboards.
     certainty : float
-        A change is more than chance with this probability or more.
+        A change is more than chance if its probability is at least this.
     n_unchanged : int
         How many items did not change.
     """
@@ -111,9 +110,9 @@ class Changes(Result):
         if self.gone:
             parts.append(f"Gone: {listed(self.gone)}.")
         parts.append(
-            f"{self.n_unchanged:,} did not change. More than chance means a probability of "
-            f"{percent(self.certainty)} or more, as if the two leaderboards came from different "
-            "answers; where they share answers, that is careful."
+            f"{self.n_unchanged:,} did not change. More than chance: with a probability of "
+            f"{percent(self.certainty)} or more. This treats the answers of the two leaderboards "
+            "as independent, which is cautious if they share answers."
         )
         return within("\n".join(parts), width)
 
@@ -147,7 +146,9 @@ def saved_standing(previous: Mapping[str, Any] | str | PathLike[str]) -> Standin
         try:
             kept = json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
-            raise InputError(f"there is no file {quoted(str(path))}") from None
+            raise InputError(
+                f"the file {quoted(str(path))} does not exist: check the name and the folder"
+            ) from None
         except ValueError:
             raise InputError(f"{path.name}: this is not JSON") from None
     try:
@@ -156,18 +157,22 @@ def saved_standing(previous: Mapping[str, Any] | str | PathLike[str]) -> Standin
         tiers = tuple(int(row["tier"]) for row in rows)
     except (KeyError, TypeError, ValueError):
         raise InputError(
-            "this is not a leaderboard: give one, or the JSON that its to_json wrote"
+            "this is not a leaderboard: pass a leaderboard, or the JSON that its to_json wrote"
         ) from None
     if above.shape != (len(items),) * 2:
-        raise InputError("the leaderboard is damaged: it has other items than probabilities")
+        raise InputError(
+            "the leaderboard is damaged, because its items and probabilities do "
+            "not match: write it again"
+        )
     return Standing(items, tiers, above)
 
 
 def changes_between(now: Standing, before: Standing, certainty: float) -> Changes:
     """Compare two leaderboards item by item.
 
-    Of two items the first is better, tied or worse. Both leaderboards have probabilities of that;
-    an item rose against another if it is better now and was tied or worse, or tied and was worse.
+    An item is better than another, tied with it, or worse, and both leaderboards have the
+    probabilities. It rose against the other if it is now better and was tied or worse, or is now
+    tied and was worse.
     """
     names = [plain_item(item) for item in now.items]
     known = {plain_item(item): number for number, item in enumerate(before.items)}

@@ -1,15 +1,15 @@
-"""How few votes, if reversed, would change the first place or a tier.
+"""How few reversed votes would change the first place or a tier.
 
 For the first place, strengths are those of Bradley and Terry, drawn to the middle by half a
-comparison so that they are finite. Turning round votes between two items leaves the wins of all
-others, and of both together, as they are. So it leaves the best strengths as they are among those
-that are equal for both, and the log-likelihood is concave: the slope there says how many votes it
-takes. The number is exact for votes between the two items; with other votes it could be smaller
-only if items met others unequally often, so it is a bound then. Where the two met too seldom, votes
-of either with third items are reversed as well, and strengths computed again.
+comparison so that they are finite. Reversing votes between two items does not change the wins of
+the others, nor the total of the two. So the best strengths with equal strength for the two do not
+change either, and because the log-likelihood is concave, its slope there gives the number of votes.
+The number is exact for votes between the two items. Other votes could need fewer only if items met
+others unequally often, so it is then a bound. If the two met too rarely, votes of either with third
+items are reversed too, and strengths computed again.
 
-For a tier, votes between two items that are least certain to stand as they do are reversed, and
-tiers are searched again: that so many are enough is sure, that it takes so many is not.
+For a tier, votes between the two items whose order is least certain are reversed, and tiers are
+searched again. The number found is enough; fewer may be enough too.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from tierwise._util.types import Item
     from tierwise.fitting.result import Family
 
-# Half a comparison with a middling item besides, as in the strengths that searches begin with.
+# Half an added comparison with an average item, as in the strengths that searches begin with.
 _PSEUDO_COMPARISONS = 0.5
 _MOST_ROUNDS = 100
 _SETTLED = 1e-11
@@ -56,7 +56,7 @@ class Flip(Result):
     item, other
         The two: votes are for the item.
     exact
-        Whether fewer votes cannot do it; otherwise the number is an upper bound.
+        Whether the number is minimal; otherwise it is an upper bound.
     between_two
         Whether all of them are for the item against the other; otherwise some are for the item, or
         against the other, in battles with third items.
@@ -71,15 +71,14 @@ class Flip(Result):
 
 @dataclass(frozen=True, eq=False)
 class Flips(Result):
-    """How few votes, changed, change a leaderboard; `Leaderboard.flips` makes it.
+    """How few reversed votes change a leaderboard; `Leaderboard.flips` makes it.
 
     Attributes
     ----------
     first
-        Votes that, if reversed, put another item in the place of the strongest; None if none were
-        found.
+        Reversed votes that put another item first; None if none were found.
     tier
-        Votes that, if reversed, change the most probable tiers; None if none were found.
+        Reversed votes that change the most probable tiers; None if none were found.
     n_votes
         Number of votes in all.
     """
@@ -89,7 +88,7 @@ class Flips(Result):
     n_votes: float
 
     def summary(self) -> str:
-        """Say how few votes it takes."""
+        """Return the result in words."""
         return " ".join(
             (
                 _sentence(self.first, "put {other} first", "No other item can be put first"),
@@ -118,7 +117,7 @@ def _sentence(flip: Flip | None, does: str, otherwise: str) -> str:
     which = f"for {flip.item} against {flip.other}"
     if not flip.between_two:
         which = f"for {flip.item} or against {flip.other}"
-    return f"It takes{how} {votes} {which}, reversed, to {does.format(other=flip.other)}."
+    return f"Reversing{how} {votes} {which} would {does.format(other=flip.other)}."
 
 
 def flips_of(

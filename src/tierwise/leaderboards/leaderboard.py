@@ -1,4 +1,4 @@
-"""leaderboard: which tiers to publish, and how sure they are, from draws of tiers of all sizes."""
+"""leaderboard: tiers to publish and their uncertainty, from draws of tiers of all sizes."""
 
 from __future__ import annotations
 
@@ -78,50 +78,49 @@ def leaderboard(
     progress: Progress = "auto",
     rng: RandomSource = None,
 ) -> Leaderboard:
-    """Find tiers, and say for each item how sure its tier and its rank are.
+    """Find tiers, and for each item the uncertainty of its tier and rank.
 
-    The model is the one that describes the data best, unless one is named. Items of a tier share
-    the ranks that the tier occupies, in any order with the same probability. How sure everything
-    is comes from draws of tiers of all sizes. A claim about two items is in
-    `Leaderboard.above_probabilities`.
+    The model is the one that describes the data best, unless you name one. Items of a tier share
+    its ranks, every order being equally probable. All probabilities come from draws of tiers of all
+    sizes. For a claim about two items, see `Leaderboard.above_probabilities`.
 
     Parameters
     ----------
     data
-        Battles, or rankings (of scores: `Rankings.from_scores`), or counts of them, or preferences:
-        where judges gave many answers each, these have the full likelihood, and battles do not.
+        Battles, rankings (for scores: `Rankings.from_scores`), counts of rankings, or preferences.
+        If judges gave many answers each, preferences have the full likelihood and battles do not.
     family, distance, concentration, max_tiers, margin
-        Which model; see `search`. What is left open is decided by `choose`.
+        The model; see `search`. `choose` decides what you leave open.
     choice
-        What `choose` found for these data; then the models are not compared again.
+        The result of `choose` for these data, to avoid comparing the models again.
     tiers
         Which tiers to publish. "best" are the most probable ones, as `fit` and `search` find them.
-        "leader": a tier holds every item that does not surely differ from the first item of the
-        tier. "sure": no two items of a tier surely differ, and of all such tiers these have the
-        least expected cost over all pairs, where it costs ``certainty`` to separate a tied pair and
-        ``1 - certainty`` to tie one that differs; items next to a cut may well be tied.
+        "leader": a tier holds every item that is not clearly different from its first item. "sure":
+        no two items of a tier are clearly different. Among such tiers, these have the smallest
+        expected cost over all pairs: ``certainty`` for separating a tied pair, ``1 - certainty``
+        for tying a pair that differs. Items next to a cut may still be tied.
     level
         Level of the rank intervals.
     certainty
-        Two items surely differ if one is better with this probability or more.
+        Two items are clearly different if one is better with this probability or more.
     k
-        Report the probability of being among the best ``k``; several may be named.
+        Report the probability of being among the best ``k``; one number or several.
     uncertainty
         "posterior" draws tiers of all sizes from their posterior. "bootstrap", for battles,
-        searches tiers again in battles that are drawn with replacement: whole judges, where judges
-        decided several battles each.
+        searches tiers again in resampled battles, or in resampled judges if they decided several
+        battles each.
     priors
-        Priors of theta and of sizes; see `Priors`. Noise is seldom taken for tiers if the prior of
-        sizes is "sceptical", the default.
+        Priors of theta and of sizes; see `Priors`. Noise is seldom mistaken for tiers if the prior
+        of sizes is "sceptical", the default.
     chains, draws
         Number of chains, and of draws of each.
     replicates
-        Number of data sets that are drawn for "bootstrap".
+        Number of resampled data sets for "bootstrap".
     seconds
-        How long a distance may take to be compared with other models, 5 if None, and how long
-        chains that have not settled may go on, 60 if None; see `search` and `Sampler`.
+        Time limits: for comparing a distance with other models (5 if None), and for chains that
+        have not converged (60 if None); see `search` and `Sampler`.
     workers, progress, rng
-        As for `search`. The same seed gives the same leaderboard.
+        As in `search`. The same seed gives the same leaderboard.
 
     Examples
     --------
@@ -139,7 +138,7 @@ def leaderboard(
     check_level(level)
     check_choice("uncertainty", uncertainty, get_args(Uncertainty))
     if not 0.5 <= check_number("certainty", certainty) < 1.0:
-        raise InputError(f"certainty must be at least one half, and below 1; got {certainty}")
+        raise InputError(f"certainty must be at least 0.5 and below 1; got {certainty}")
     numbers = _check_k(k, len(known.items))
     first_seed, second_seed = spawn_seeds(rng, 2)
     check_choice("tiers", tiers, get_args(Published))
@@ -159,13 +158,13 @@ def leaderboard(
             rng=first_seed,
         )
     if set(choice.fit.tiers.items) != set(known.items):
-        raise InputError("the choice is of other items than the data: choose for these data")
+        raise InputError("the choice was made for other items: call choose with these data")
     drawn_again = _battles_to_draw(known) if uncertainty == "bootstrap" else None
     ranked = np.array([item not in choice.fit.divided for item in known.items])
     items = tuple(item for item in known.items if item not in choice.fit.divided)
     if choice.concentration == "place":
         raise InputError(
-            "draws of tiers with a theta per place are not possible",
+            "tiers cannot be drawn with one theta per place",
             [use(concentration="single"), use(concentration="tier")],
         )
     strengths, near, all_near = None, None, None
@@ -256,8 +255,8 @@ def _battles_to_draw(data: KnownData) -> Battles:
     """Return battles, which can be drawn again, or refuse a bootstrap of other data."""
     if not isinstance(data, Battles):
         raise InputError(
-            "rankings are drawn again by the function bootstrap; a leaderboard of rankings takes "
-            "its uncertainty from the posterior",
+            "a leaderboard of rankings takes its uncertainty from the posterior; the function "
+            "bootstrap resamples rankings",
             [use(uncertainty="posterior")],
         )
     return data

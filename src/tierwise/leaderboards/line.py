@@ -1,4 +1,4 @@
-"""The line below the best k of a leaderboard: who is in, who is out, and who would draw lots."""
+"""The cut below the best k of a leaderboard: who is in, who is out, and who draws lots."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Line(Result):
-    """Who is among the best k, and who may be; `Leaderboard.line` makes it.
+    """Which items are or may be among the best k; `Leaderboard.line` makes it.
 
     Attributes
     ----------
     k : int
         Number of places.
     certainty : float
-        What is sure has at least this probability.
+        A statement is certain if it has at least this probability.
     inside : tuple
-        Items of tiers that are above the line.
+        Items of the tiers above the line.
     lots : tuple
         Items of the tier that the line cuts through: they would have to draw lots. Empty if the
         line lies between two tiers.
     places : int
-        How many of those have a place.
+        How many of them get a place.
     outside : tuple
-        Items of tiers that are below the line.
+        Items of the tiers below the line.
     probabilities : tuple of float
         Probability of being among the best k, for each item in the order of the leaderboard; items
         that are tied across the line share its places.
     surely_inside, surely_outside : tuple
-        Items that are among the best k, or are not, with the certainty.
+        Items that are, or are not, among the best k with at least the certainty.
     lots_probability : float
-        Probability that some tier lies across the line, so that lots have to be drawn.
+        Probability that a tier lies across the line, so lots must be drawn.
     """
 
     k: int
@@ -61,7 +61,7 @@ class Line(Result):
     lots_probability: float
 
     def summary(self) -> str:
-        """Say who is in, who is out, and who would draw lots."""
+        """Return in words who is in, who is out, and who would draw lots."""
         sentences = []
         if self.inside:
             sentences.append(f"In: {listed(self.inside)}.")
@@ -71,14 +71,14 @@ class Line(Result):
                 f"{counted(self.places, 'place')}."
             )
         sentences.append(
-            f"Lots have to be drawn with probability {share_in_words(self.lots_probability)}."
+            f"The probability that lots must be drawn is {share_in_words(self.lots_probability)}."
         )
         undecided = len(self.probabilities) - len(self.surely_inside) - len(self.surely_outside)
         sure = share_in_words(self.certainty)
         sentences.append(
-            f"With {sure} probability or more, {len(self.surely_inside):,} of the best {self.k:,} "
-            f"are certain of their place and {len(self.surely_outside):,} are certainly out; "
-            f"{undecided:,} may be either."
+            f"With at least {sure} probability, {len(self.surely_inside):,} of the best "
+            f"{self.k:,} are in and {len(self.surely_outside):,} are out; {undecided:,} "
+            "are undecided."
         )
         return " ".join(sentences)
 
@@ -114,10 +114,12 @@ def line_of(
     rank_probabilities, cut_probabilities
         As a leaderboard has them.
     certainty
-        What is sure has at least this probability.
+        A statement is certain if it has at least this probability.
     """
     if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k < len(items):
-        raise InputError(f"k must be at least 1, and less than the {len(items)} items; got {k}")
+        raise InputError(
+            f"k must be at least 1 and less than the number of items, {len(items)}; got {k}"
+        )
     labels = np.asarray(tiers)
     across = labels[k - 1] if labels[k - 1] == labels[k] else -1
     shares = np.minimum(rank_probabilities[:, :k].sum(axis=1), 1.0)

@@ -1,4 +1,4 @@
-"""Leaderboard: what is published about each item: tier, rank interval, and how sure they are."""
+"""Leaderboard: tier, rank interval and probabilities of each item."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ Published: TypeAlias = Literal["best", "leader", "sure"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Leaderboard(Result):
-    """Items with their tiers and how sure these are, best first; `leaderboard` makes it.
+    """Items with their tiers and probabilities, best first; `leaderboard` makes it.
 
     Attributes
     ----------
@@ -52,35 +52,35 @@ class Leaderboard(Result):
     tiers : Tiers
         The tiers to publish, as ``published`` says.
     published : str
-        "best": the most probable tiers. "leader": a tier holds the items that do not surely differ
-        from its first. "sure": no two items of a tier surely differ.
+        "best": the most probable tiers. "leader": a tier holds the items that are not clearly
+        different from its first. "sure": no two items of a tier are clearly different.
     choice : Choice
         The model, what it was compared with, and its most probable tiers.
     level : float
         Level of the rank intervals.
     certainty : float
-        Two items surely differ where one is better with this probability or more.
+        Two items are clearly different if one is better with this probability or more.
     sure_share : float or None
-        Share of the pairs of items in different tiers that surely differ; None if there is one
-        tier only.
+        Share of the pairs of items in different tiers that are clearly different; None if there is
+        only one tier.
     above_probabilities : numpy.ndarray
         Probability that each item is in a better tier than each other, ``[row, row]``.
     tied_or_nearly_probabilities : numpy.ndarray or None
-        Probability that two items are tied or nearly, ``[row, row]``; None for a bootstrap.
+        Probability that two items are tied or nearly tied, ``[row, row]``; None for a bootstrap.
     rank_probabilities : numpy.ndarray
         Probability of each rank for each item, ``[row, rank - 1]``; tied items share ranks.
     cut_probabilities : numpy.ndarray
-        Probability that a tier ends at each place, ``[place - 1]``, the last place left out.
+        Probability that a tier ends at each place, ``[place - 1]``, except the last.
     one_tier_probability : float or None
-        Probability that all items are tied or nearly; None for a bootstrap.
+        Probability that all items are tied or nearly tied; None for a bootstrap.
     wins : numpy.ndarray or None
-        How often each item won against each other, ``[row, row]``, where answers are battles.
+        How often each item won against each other, ``[row, row]``, if answers are battles.
     k : tuple of int
-        The numbers of best items that probabilities are given for.
+        The values of k with probabilities of being among the best k.
     uncertainty : str
         "posterior", or "bootstrap over battles" or "bootstrap over judges".
     n_draws : int
-        Number of draws or replicates that probabilities are shares of.
+        Number of draws or replicates behind the probabilities.
     provenance : Provenance
         Version, seed and time.
     unit : str
@@ -108,7 +108,7 @@ class Leaderboard(Result):
 
     @property
     def fit(self) -> Fit:
-        """The most probable tiers, with worths or theta, and what they are compared to."""
+        """The fit of the most probable tiers, with worths or theta, and its references."""
         return self.choice.fit
 
     def __len__(self) -> int:
@@ -120,7 +120,7 @@ class Leaderboard(Result):
         return f"Leaderboard({counted(len(self), 'item')} in {tiers}, by {self.uncertainty})"
 
     def columns(self) -> dict[str, list[Any]]:
-        """Return the table by columns; they are named as in all files."""
+        """Return the table by columns, named as in files."""
         rows = self.rows
         found: dict[str, list[Any]] = {
             "item": [plain_item(row.item) for row in rows],
@@ -162,7 +162,7 @@ class Leaderboard(Result):
         return Card(title, (), sections, table=self.table(), note=self.note())
 
     def line(self, k: int) -> Line:
-        """Say who is among the best k, who is not, and who would have to draw lots.
+        """Return who is among the best k, who is not, and who would have to draw lots.
 
         Parameters
         ----------
@@ -183,12 +183,12 @@ class Leaderboard(Result):
         )
 
     def changes(self, previous: Leaderboard | Mapping[str, Any] | str | PathLike[str]) -> Changes:
-        """Say who changed tier since an earlier leaderboard, and whether it is more than chance.
+        """Return who changed tier since an earlier leaderboard, and whether it is more than chance.
 
         Parameters
         ----------
         previous
-            The earlier leaderboard, or the JSON that its `to_json` wrote: a file, or what it holds.
+            The earlier leaderboard, or the JSON that its `to_json` wrote: a file or its content.
 
         Examples
         --------
@@ -209,9 +209,9 @@ class Leaderboard(Result):
         )
 
     def flips(self) -> Flips:
-        """Say how few votes, if reversed, would change the first place or a tier.
+        """Return how few reversed votes would change the first place or a tier.
 
-        For battles. The first place is that of the strengths of Bradley and Terry.
+        Only for battles. The first place is by Bradley-Terry strengths.
 
         Examples
         --------
@@ -222,8 +222,8 @@ class Leaderboard(Result):
         """
         if self.wins is None:
             raise InputError(
-                "only battles consist of votes that can be reversed one by one, and this is a "
-                "leaderboard of rankings"
+                "only battles consist of votes that can be reversed, but this is a leaderboard "
+                "of rankings"
             )
         items, tiers = [row.item for row in self.rows], [row.tier for row in self.rows]
         return flips_of(items, self.wins, self.above_probabilities, tiers, self.choice.family)
@@ -257,46 +257,46 @@ class Leaderboard(Result):
         }
 
     def to_json(self, path: str | PathLike[str] | None = None) -> str:
-        """Return the leaderboard as JSON, and write it to a file if one is named."""
+        """Return the leaderboard as JSON, and write it to a file if you name one."""
         text = json.dumps(self.to_dict(), ensure_ascii=False, indent=2, allow_nan=False)
         return _written(text + "\n", path)
 
     def to_csv(self, path: str | PathLike[str] | None = None) -> str:
-        """Return the table as CSV, and write it to a file if one is named."""
+        """Return the table as CSV, and write it to a file if you name one."""
         return _written(self.as_table().to_csv(), path)
 
     def to_markdown(self, path: str | PathLike[str] | None = None) -> str:
-        """Return the table as Markdown, and write it to a file if one is named."""
+        """Return the table as Markdown, and write it to a file if you name one."""
         return _written(self.as_table().to_markdown() + "\n", path)
 
     def to_latex(self, path: str | PathLike[str] | None = None) -> str:
-        """Return the table as LaTeX (booktabs), and write it to a file if one is named."""
+        """Return the table as LaTeX (booktabs), and write it to a file if you name one."""
         return _written(self.as_table().to_latex() + "\n", path)
 
     @property
     def divided(self) -> tuple[Item, ...]:
-        """Items that people are divided about: they are in no row, for they have no rank."""
+        """Items that people are divided about: they have no rank, so they have no row."""
         return self.fit.divided
 
     def as_table(self) -> Table:
-        """Return the table in all the ways in which tables are written."""
+        """Return the table, which can be written in all formats."""
         return written_table(self)
 
     def table(self) -> tuple[list[str], list[list[str]]]:
-        """Return the header and the rows as people read them."""
+        """Return the header and the rows as text."""
         return header_and_cells(self)
 
     def note(self) -> str:
-        """Say what the numbers are, and with what care they are to be read."""
+        """Return the notes: what the numbers mean, and their limits."""
         return whole_note(self)
 
     def summary(self, width: int = 88) -> str:
-        """Return the leaderboard for people.
+        """Return the leaderboard as text.
 
         Parameters
         ----------
         width
-            How many columns there are to write in.
+            The width of the text, in characters.
         """
         return self.as_table().to_text(width)
 

@@ -1,4 +1,4 @@
-"""Rows of leaderboards: what is known about each item."""
+"""Rows of leaderboards, one per item."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class LeaderboardRow(Result):
-    """What is known about one item.
+    """The row of one item.
 
     Attributes
     ----------
@@ -36,9 +36,9 @@ class LeaderboardRow(Result):
     tier
         Its tier, 1 being the best.
     mean_rank
-        Its rank on average.
+        Its mean rank.
     rank_low, rank_high
-        Interval of its rank, from better to worse.
+        The interval of its rank, from better to worse.
     tier_probabilities
         For each tier, the probability that the rank of the item is among those of the tier.
     best_k_probabilities
@@ -46,25 +46,25 @@ class LeaderboardRow(Result):
     next_item
         The item in the next row; None in the last.
     better_than_next, tied_with_next
-        Probability of being in a better tier than that, and of being tied with it or nearly:
-        neither would be preferred by more than 55%. The first is given under the prior as it is,
-        the second under one that does not favour few tiers (`Posterior.sameness_weights`), so both
-        may be low: then the answers leave it open. A bootstrap says nothing of ties (None).
+        Probability of being in a better tier than the next item, and of being tied or nearly tied
+        with it (neither would be preferred by more than 55%). The first uses the prior, the second
+        a prior that does not favour few tiers (`Posterior.sameness_weights`), so both may be low:
+        then the answers do not decide. None for a bootstrap, which does not estimate ties.
     upper_rank
-        One more than the number of items that are surely better: its best rank.
+        Its best rank: one more than the number of clearly better items.
     rank_set
-        Lowest and highest rank, such that these sets hold for all items together at the level of
-        the leaderboard; an interval holds for its own item.
+        Lowest and highest rank that hold for all items simultaneously at the level of the
+        leaderboard; an interval holds only for its own item.
     strength, strength_interval
-        Mean strength on the Elo scale and its interval, where tiers have worths; else None.
+        Mean strength on the Elo scale and its interval, if tiers have worths; otherwise None.
     n_answers
-        In how many battles, tasks or answers the item is; None where only counts are known.
+        The number of battles, tasks or answers with the item; None if only counts are known.
     share_won
-        How often it won, of the pairs with it that were decided; half of those that were drawn
-        where these count. None if there are none.
+        The share of its decided pairs that it won, plus half of the drawn ones if these count. None
+        if there are none.
     tied_with
-        The items from which it does not surely differ, best first: they may be tied, or the
-        answers leave it open.
+        The items that are not clearly different from it, best first: they may be tied, or the
+        answers do not decide.
     """
 
     item: Item
@@ -141,16 +141,13 @@ def make_rows(
 def answers_of_items(
     data: KnownData, ranked: NDArray[np.bool_]
 ) -> tuple[list[float] | None, list[float | None], str]:
-    """Return in how many answers each item is, the share of pairs it won, and what answers are.
-
-    Of items that have a rank, in pairs with all.
-    """
+    """Return the number of answers of each ranked item, the share of pairs it won, and the unit."""
     wins = np.asarray(data.pair_counts, dtype=np.float64)
-    told = (wins.sum(axis=1) + wins.sum(axis=0))[ranked]
+    compared = (wins.sum(axis=1) + wins.sum(axis=0))[ranked]
     won = [
         share if number else None
         for share, number in zip(
-            wins.sum(axis=1)[ranked] / np.maximum(told, 1e-300), told, strict=True
+            wins.sum(axis=1)[ranked] / np.maximum(compared, 1e-300), compared, strict=True
         )
     ]
     shares = [None if share is None else float(share) for share in won]

@@ -1,4 +1,4 @@
-"""Leaderboards as tables that people read, and what their notes say."""
+"""The text of leaderboards: tables and notes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def written_table(board: Leaderboard) -> Table:
-    """Return the table in all the ways in which tables are written."""
+    """Return the table, which can be written in all formats."""
     header, cells = header_and_cells(board)
     # What a narrow terminal does without, in this order.
     less_wanted = (
@@ -39,7 +39,7 @@ def written_table(board: Leaderboard) -> Table:
 
 
 def header_and_cells(board: Leaderboard) -> tuple[list[str], list[list[str]]]:
-    """Return the header and the rows as people read them."""
+    """Return the header and the rows as text."""
     header = ["no.", "tier", "item", f"rank ({percent(board.level)})"]
     counts_answers = board.rows[0].n_answers is not None
     header += [board.unit, "share won"] if counts_answers else ["share won"]
@@ -71,13 +71,13 @@ def header_and_cells(board: Leaderboard) -> tuple[list[str], list[list[str]]]:
 
 
 def whole_note(board: Leaderboard) -> str:
-    """Say what the numbers are, and with what care they are to be read."""
+    """Return the notes: what the numbers mean, and their limits."""
     sentences = [
         board.choice.sentence(),
         f"Ranks with {percent(board.level)} intervals, from {board.n_draws:,} "
         f"{'draws of the posterior' if board.uncertainty == 'posterior' else 'replicates'}"
         f"{'' if board.uncertainty == 'posterior' else f' ({board.uncertainty})'}.",
-        "100% is all of them, 0% none.",
+        "100% means all of them, 0% none.",
         note_on_tiers(board),
         *_note_on_divided(board),
         *(effect.sentence() for effect in board.fit.effect_estimates),
@@ -87,14 +87,14 @@ def whole_note(board: Leaderboard) -> str:
         sentences.append(f"Data: {answers_in_words(number)}.")
     if len(board.fit.parts) > 1:
         sentences.append(
-            f"{parts_in_words(board.fit.parts)} Each part has tiers of its own, and stands "
-            "above every other in as many draws as below it."
+            f"{parts_in_words(board.fit.parts)} Each group has its own tiers, and is above "
+            "every other group in half of the draws."
         )
     return " ".join(sentences)
 
 
 def note_on_next(board: Leaderboard) -> str:
-    """Say what the columns about the next row mean, and what is known of neighbouring rows."""
+    """Explain the columns about the next row, and summarise neighbouring rows."""
     if board.tied_or_nearly_probabilities is None:
         return "P(better): than the next row."
     better = [row.better_than_next for row in board.rows if row.better_than_next is not None]
@@ -109,27 +109,27 @@ def _note_on_divided(board: Leaderboard) -> list[str]:
         return []
     have, them = ("has", "it") if len(board.divided) == 1 else ("have", "them")
     return [
-        f"People are divided about {listed(board.divided)}, which {have} no rank: some put "
+        f"People are divided about {listed(board.divided)}, which {have} no rank: some rank "
         f"{them} high and others low."
     ]
 
 
 def note_on_ties(board: Leaderboard) -> str:
-    """Say what the last column of the table is; nothing if all items are separated."""
+    """Explain the last column of the table; empty if all items are separated."""
     if not any(row.tied_with for row in board.rows):
         return ""
     return (
-        "Open or tied: the numbers of the items from which it does not differ with "
+        "Open or tied: the row numbers of the items that are not different with "
         f"{percent(board.certainty)} probability."
     )
 
 
 def note_on_tiers(board: Leaderboard) -> str:
-    """Say what the tiers are, and what they are not."""
+    """Explain what the tiers claim and what not."""
     sure = percent(board.certainty)
     said = {
         "best": "The tiers are the most probable ones",
-        "leader": f"No item of a tier differs from its first with {sure} probability",
+        "leader": f"No item of a tier differs from its first item with {sure} probability",
         "sure": f"No two items of a tier differ with {sure} probability",
     }[board.published]
     if board.sure_share is not None:
@@ -137,7 +137,7 @@ def note_on_tiers(board: Leaderboard) -> str:
         said += f"; of the pairs in different tiers, {share} differ with {sure} probability or more"
     if board.tiers != board.fit.agreed_tiers:
         tiers = counted(len(board.fit.agreed_tiers), "tier")
-        said += f"; the most probable division is another, of {tiers}"
+        said += f"; the most probable tier list is different, with {tiers}"
     return f"{said}."
 
 

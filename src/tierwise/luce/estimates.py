@@ -70,7 +70,7 @@ class EffectEstimate(Result):
     Attributes
     ----------
     name
-        "position": how much it helps to be shown first. "draws": how often battles are drawn.
+        "position": the advantage of being shown first. "draws": how often battles are drawn.
     value
         The factor: that of the first item's worth, or Davidson's nu.
     log_standard_error
@@ -106,11 +106,11 @@ class EffectEstimate(Result):
             said = f"The item shown first wins {share} of decided battles between equals"
             verdict = "for" if ahead else "against"
             return f"{said}; the log evidence {verdict} such an advantage is {gain}."
-        said = f"Of battles between equals, {share} are drawn, and fewer between others"
+        said = f"Between equals, {share} of battles are drawn; between others, fewer"
         verdict = "better" if ahead else "worse"
         return (
-            f"{said}; that is {gain} {verdict} in log evidence than the same chance of a draw in "
-            "all battles."
+            f"{said}. This is {gain} {verdict} in log evidence than the same probability of a "
+            "draw in all battles."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -201,7 +201,7 @@ def estimates_of_logs(
     logs, sizes
         Log worths and sizes of the tiers.
     covariance
-        Covariances of the log worths; NaN where there are none.
+        Covariances of the log worths; NaN if there are none.
     level
         Level of the intervals.
     """

@@ -1,4 +1,4 @@
-"""How many independent battles would say as much as those of judges who decided several each.
+"""The effective number of battles if judges decided several each.
 
 Judges have tastes of their own, so battles of one judge depend on each other, and taken as
 independent they make everything look too sure. The scores of judges (what they add to the gradient

@@ -320,7 +320,7 @@ def _log_density(
     value -= weight * (log(total) + float(logs.max()))
     gradient, precision = slopes.copy(), np.negative(hessian)
     gradient[:n_tiers] -= weight * shares
-    gradient[:n_tiers] += shape  # log worths sum to 0: this does nothing but centre the gradient
+    gradient[:n_tiers] += shape  # log worths sum to 0: this only centres the gradient
     precision[:n_tiers, :n_tiers] -= np.outer(weight * shares, shares)
     precision[np.arange(n_tiers), np.arange(n_tiers)] += weight * shares
     if len(effects):

@@ -1,1 +1,1 @@
-"""Several populations: groups of people, each with its own tiers."""
+"""Mixtures: groups of people, each with its own tiers."""

@@ -79,8 +79,8 @@ SCHEMA = Schema(
 """What must be in the tree of draws from a mixture."""
 
 _TO_SETTLE = (
-    "Use a longer warmup and more draws; groups that can hardly be distinguished need very many, "
-    "and fewer groups may be wiser"
+    "Use a longer warmup and more draws. Groups that are hard to distinguish need very many; "
+    "fewer groups may be better"
 )
 _TO_GAIN_DRAWS = "use more draws or chains"
 # A group in perfect agreement has an infinite theta by maximum likelihood; a chain starts here.
@@ -96,14 +96,14 @@ class MixtureDraws(StoredDraws):
     Attributes
     ----------
     data : xarray.DataTree
-        The draws, as ArviZ takes them, with dimensions ``chain``, ``draw``, ``group`` and ``item``.
-        Group ``posterior``: ``share`` and ``theta`` of each group (theta of a single tier has no
-        meaning; groups with worths have ``log_worth`` of each item), ``tier`` of each item in each
-        group (1 being the best), and ``log_likelihood``. Group ``memberships``: ``membership``,
-        the posterior probability of each group for each distinct answer, and ``pattern_of``, which
-        of these each answer is.
+        The draws, in the format of ArviZ, with dimensions ``chain``, ``draw``, ``group`` and
+        ``item``. Group ``posterior``: ``share`` and ``theta`` of each group (theta of a single tier
+        is meaningless; groups with worths have ``log_worth`` of each item), ``tier`` of each item
+        in each group (1 being the best), and ``log_likelihood``. Group ``memberships``:
+        ``membership``, the posterior probability of each group for each distinct answer, and
+        ``pattern_of``, which of these each answer is.
     named_items : tuple or None
-        The items, where a file cannot hold their names as they are (dates, for example).
+        The items, if a file cannot store their names (dates, for example).
 
     Examples
     --------
@@ -122,7 +122,7 @@ class MixtureDraws(StoredDraws):
 
     @property
     def n_groups(self) -> int:
-        """Number of groups, without a uniform one."""
+        """The number of groups, without the uniform group."""
         return int(self.start["n_groups"])
 
     def names(self) -> list[str]:
@@ -160,7 +160,7 @@ class MixtureDraws(StoredDraws):
 
     @property
     def n_switches(self) -> int:
-        """How often groups traded places in a chain and were put back."""
+        """How often groups switched labels in a chain and were relabelled."""
         return int(self._facts["n_switches"])
 
     @property
@@ -170,16 +170,16 @@ class MixtureDraws(StoredDraws):
 
     @property
     def thetas(self) -> NDArray[np.float64]:
-        """Theta of each group, which has no meaning for a single tier: ``[chain, draw, group]``."""
+        """Theta of each group, meaningless for a single tier: ``[chain, draw, group]``."""
         if self.family == "luce":
-            raise InputError("these groups have worths, and no theta", [instead("log_worths")])
+            raise InputError("these groups have worths instead of theta", [instead("log_worths")])
         return self._draws("theta")
 
     @property
     def log_worths(self) -> NDArray[np.float64]:
         """Log worth of each item in each group, 0 on average: ``[chain, draw, group, item]``."""
         if self.family != "luce":
-            raise InputError("these groups have a theta, and no worths", [instead("thetas")])
+            raise InputError("these groups have theta instead of worths", [instead("thetas")])
         return self._draws("log_worth")
 
     @property
@@ -246,7 +246,7 @@ class MixtureDraws(StoredDraws):
 
     def _labels(self, group: int) -> NDArray[np.int64]:
         if group not in range(1, len(self.sizes) + 1):
-            raise InputError(f"there is no group {group}: they are 1 to {len(self.sizes)}")
+            raise InputError(f"there is no group {group}: choose 1 to {len(self.sizes)}")
         return self.labels[:, :, group - 1].reshape(-1, len(self.items))
 
     def share_intervals(self, level: float = 0.95) -> NDArray[np.float64]:
@@ -255,7 +255,7 @@ class MixtureDraws(StoredDraws):
         Parameters
         ----------
         level
-            The share of the draws that an interval holds.
+            The share of the draws in an interval.
         """
         return _intervals(self.shares, level)
 
@@ -265,7 +265,7 @@ class MixtureDraws(StoredDraws):
         Parameters
         ----------
         level
-            The share of the draws that an interval holds.
+            The share of the draws in an interval.
         """
         return _intervals(self.thetas, level)
 
@@ -279,7 +279,7 @@ class MixtureDraws(StoredDraws):
         group
             The number of the group, 1 being the first.
         level
-            The share of the draws that an interval holds.
+            The share of the draws in an interval.
         """
         labels = self._labels(group)
         logs = self.log_worths[:, :, group - 1].reshape(labels.shape)
@@ -306,9 +306,9 @@ class MixtureDraws(StoredDraws):
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What is wrong with the chains, each with what to do about it; empty if all is well."""
+        """Problems of the chains, each with its remedy; empty if there are none."""
         if len(self.log_likelihood) == 1:
-            return ("one chain has nothing to be compared with: use several, such as chains=4",)
+            return ("a single chain cannot be checked: use several, such as chains=4",)
         return self.diagnostics().problems
 
     def to_frame(self, *, backend: Backend = "pandas") -> Any:
@@ -317,7 +317,7 @@ class MixtureDraws(StoredDraws):
         Parameters
         ----------
         backend
-            The library whose data frame is wanted: "pandas", "polars" or "pyarrow".
+            The library of the data frame: "pandas", "polars" or "pyarrow".
         """
         from tierwise.data.frames import make_frame
 
@@ -370,14 +370,14 @@ class MixtureDraws(StoredDraws):
         return f"theta {theta:.4f} ({low:.4f} to {high:.4f})"
 
     def summary(self, width: int = 88, *, level: float = 0.95) -> str:
-        """Return shares, thetas or worths, and tiers of the groups as text for people.
+        """Return shares, thetas or worths, and tiers of the groups as text.
 
         Parameters
         ----------
         width
-            How many columns there are to write in.
+            The width of the text, in characters.
         level
-            The share of the draws that intervals hold.
+            The share of the draws in intervals.
         """
         n_chains, n_draws = self.log_likelihood.shape
         chains = f"{n_draws:,} draws from each of {n_chains} chains"
@@ -540,21 +540,21 @@ def sample_mixture(
 ) -> MixtureDraws:
     """Draw shares, tiers, thetas and memberships of several groups from their posterior.
 
-    A Gibbs sampler: who belongs where, then the shares, then each group's tiers (by Metropolis
+    It is a Gibbs sampler: memberships, then the shares, then each group's tiers (by Metropolis
     swaps) and theta (from its exact distribution given the tiers), or its tiers and worths. Chains
     start at the groups that `fit_mixture` finds, and groups are named after those in every draw.
 
     Parameters
     ----------
     data
-        The rankings, with whole weights. For family "mallows", incomplete answers must leave no
-        doubt about which items lie in which tier-sized block of places.
+        The rankings, with whole weights. For the family "mallows", incomplete answers must
+        determine which items lie in which tier-sized block of places.
     n_groups
         The number of groups.
     sizes
-        As for `fit_mixture`; "search" keeps to the sizes that are found there.
+        As in `fit_mixture`; "search" uses the sizes found there.
     distance, noise, starts, workers, progress
-        As for `fit_mixture`.
+        As in `fit_mixture`.
     family
         "mallows": groups have a distance and theta. "luce": they have one worth per tier.
     chains, draws
@@ -562,15 +562,15 @@ def sample_mixture(
     priors
         Priors of every theta and of the shares; see `Priors`.
     sampler
-        ``Sampler(warmup=...)``: how many draws to throw away before, 500 if not given.
+        ``Sampler(warmup=...)``: the number of warm-up draws, 500 if not given.
     rng
         Seed or generator.
 
     Returns
     -------
     MixtureDraws
-        The draws. A `TierwiseWarning` says so, and what to do, where the chains have not settled
-        or are too short.
+        The draws. A `TierwiseWarning` with a remedy follows if the chains have not converged or are
+        too short.
 
     Examples
     --------
@@ -593,9 +593,14 @@ def sample_mixture(
     warmup = _WARMUP if sampler.warmup is None else sampler.warmup
     prior_shares = check_priors(priors).shares
     if isinstance(n_groups, Iterable):
-        raise InputError(f"n_groups must be one number; got {n_groups!r}: compare by fit_mixture")
+        raise InputError(
+            f"n_groups must be one number; got {n_groups!r}: compare numbers with fit_mixture"
+        )
     if data.weights.dtype.kind != "i":
-        raise InputError("sampling memberships needs whole weights: each ranking is in one group")
+        raise InputError(
+            "sampling memberships needs whole weights, because each ranking is in "
+            "one group: round the weights"
+        )
     (wanted,) = sizes_of_groups(len(data.items), n_groups, sizes, noise).values()
     measure, prior = get_distance(distance), as_theta_prior(priors.theta)
     if family == "luce":
@@ -668,6 +673,7 @@ def _refuse_open_answers(data: Rankings, wanted: tuple[GroupSizes, ...]) -> None
         strict = (1,) * len(data.items)
         if not blocks_are_known(data, strict if sizes == "search" else sizes):
             raise InputError(
-                "sampling needs answers that say which items lie in which tier-sized block: "
-                "complete ones, or sizes whose last tier holds all items that any answer leaves out"
+                "sampling needs answers that determine which items lie in which tier-sized "
+                "block: use complete answers, or sizes whose last tier holds all items "
+                "that any answer leaves out"
             )

@@ -120,7 +120,7 @@ class EMSettings:
     uniform
         Whether the last of the groups is one in which all orderings are equally probable.
     distance
-        The distance; None where tiers have worths.
+        The distance; None if tiers have worths.
     n_starts
         The number of short runs.
     tolerance, most_steps

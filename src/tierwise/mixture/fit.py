@@ -44,7 +44,7 @@ Noise: TypeAlias = Literal["none", "uniform"]
 SizesOfGroups: TypeAlias = "str | Iterable[int] | Sequence[str | Iterable[int]]"
 Criterion: TypeAlias = Literal["bic", "icl", "held-out"]
 
-# More groups than anybody can look at; with more, memory would run out before anything is said.
+# More groups than anybody can look at; with more, memory would run out first.
 MOST_GROUPS = 1000
 _MOST_GROUPS_TRIED = 6
 # A search for sizes fits every neighbour of the sizes at hand: beyond, there are too many.
@@ -90,50 +90,50 @@ def fit_mixture(
 ) -> Mixture:
     """Divide people into groups, and find the share, the tiers and theta or worths of each group.
 
-    Every group has a clustered Mallows model, or a clustered Luce model, of its own. The groups
-    that make the rankings most probable are found by EM (Murphy and Martin, 2003): exact
-    memberships given the groups, then the best tiers, theta or worths, and share of each group
-    given the memberships, and so on, from many starts.
+    Every group has its own clustered Mallows or clustered Luce model. EM (Murphy and Martin, 2003)
+    finds the groups that make the rankings most probable: exact memberships given the groups, then
+    the best tiers, theta or worths, and share of each group given the memberships, and so on, from
+    many starts.
 
     Parameters
     ----------
     data
-        The rankings, or pairwise answers without mistakes. What an incomplete answer leaves open is
-        summed over, which takes longer, and must not be too much.
+        The rankings, or pairwise answers without mistakes. The completions of incomplete answers
+        are summed over, which takes longer and must not be too many.
     n_groups
-        The number of groups. Several numbers, or None for 1 to 6, are compared.
+        The number of groups, or several numbers to compare; None compares 1 to 6.
     sizes
         "search", or how many items each tier holds: the same for all groups, or a list with one
         entry per group.
     distance
-        "kendall", "inversions", "hamming", "footrule" or "spearman"; "auto" leaves it to the data.
+        "kendall", "inversions", "hamming", "footrule" or "spearman"; with "auto" the data choose.
     family
         "mallows": a distance and theta. "luce": one worth per tier, for rankings of every kind.
-        "auto" takes what `choose` finds for all people together; where these have no tiers, as two
-        opposed halves have none, the model whose two groups have the best BIC. Pairwise answers
-        have Kendall's distance.
+        "auto" is what `choose` finds for all people together; if these have no tiers, like two
+        opposed halves, the model whose two groups have the best BIC. Pairwise answers use Kendall's
+        distance.
     choice
-        What `choose` found for these data; then the models are not compared again.
+        The result of `choose` for these data, to avoid comparing the models again.
     noise
-        "uniform" adds a group of those who follow no tiers.
+        "uniform" adds a group of people who follow no tiers.
     criterion
-        What chooses the number of groups: "bic", "icl" or "held-out".
+        The criterion for the number of groups: "bic", "icl" or "held-out".
     starts
-        How often to start again; the best of every five is followed to the end.
+        The number of random starts; the best of every five is run to convergence.
     folds
         Number of parts, each held out in turn, when numbers of groups are compared; None computes
         no held-out score.
     tolerance
-        EM stops when a step raises the log-likelihood by less.
+        EM stops when a step raises the log-likelihood by less than this.
     most_steps
         EM stops after this many steps.
     workers
-        Number of processes; -1 is one per core.
+        Number of processes; -1 means one per core.
     progress
         "auto", "off" or a function, as everywhere.
     rng
-        Seed or generator. The same seed gives the same groups, whatever the number of workers and
-        whatever other numbers of groups are tried.
+        Seed or generator. The same seed gives the same groups, for any number of workers and any
+        other numbers of groups tried.
 
     Returns
     -------
@@ -142,12 +142,12 @@ def fit_mixture(
 
     Notes
     -----
-    The maximum is over the log-likelihood less the log number of tiers of every group's sizes,
-    which is the paper's criterion I when there is one group. With given sizes this is maximum
-    likelihood. EM finds maxima near its starts: more starts may find a better one. Groups of the
-    best are then merged and split, and their tiers changed, as long as EM ends higher from there.
+    EM maximises the log-likelihood minus the log number of tier lists with every group's sizes,
+    which is the paper's criterion I for one group. With given sizes this is maximum likelihood. EM
+    finds local maxima: more starts may find a better one. Groups of the best one are then merged
+    and split, and their tiers changed, while that improves the result.
 
-    For the family "luce" each worth of a group but one takes half the log number of rankings, too.
+    For the family "luce" each worth of a group but one also costs half the log number of rankings.
 
     A group that no answer supports keeps a share of 0.
 
@@ -178,15 +178,15 @@ def fit_mixture(
     most_steps = check_count("most_steps", most_steps)
     answers = distinct_answers(data)
     if criterion == "held-out" and folds is None:
-        raise InputError("held-out likelihood needs folds", [use(folds=5)])
+        raise InputError("the held-out likelihood needs folds", [use(folds=5)])
     compared = len(wanted) > 1 or criterion == "held-out"
     root = spawn_seeds(rng, 1)[0]
     held_out = np.empty((0, len(answers.weights)))
     if compared and folds is not None:
         if folds > data.n_rankings:
             raise InputError(
-                f"{counted(data.n_rankings, 'ranking')} are too few to hold out {folds} parts of "
-                "them in turn: give more rankings, or fewer folds"
+                f"{counted(data.n_rankings, 'ranking')} are too few for {folds} folds: use more "
+                "rankings or fewer folds"
             )
         held_out = fold_weights(answers, folds, np.random.default_rng(_descendant(root, 0)))
     template = EMSettings(answers, (), noise == "uniform", measure, starts, tolerance, most_steps)
@@ -291,8 +291,8 @@ def _measure(
         return get_distance(distance)
     if data.pairwise:
         raise InputError(
-            "groups with worths are found in rankings, and these are answers pair by pair: take "
-            "the family that has theta"
+            "groups with worths need rankings, but these are pairwise answers: use the family "
+            "with theta"
         )
     return None
 
@@ -301,7 +301,7 @@ def refuse_mistakes(data: Rankings | Preferences) -> None:
     """Refuse pairwise answers that may be mistaken."""
     if source_of(data, None).capabilities.may_be_mistaken:
         raise InputError(
-            "a mixture cannot distinguish groups from mistakes, and these answers may be mistaken",
+            "a mixture cannot distinguish groups from mistakes, but these answers may be mistaken",
             [
                 use("if there are no contradictions", cycles="error"),
                 instead("fit", "for one group", command="fit"),
@@ -336,7 +336,7 @@ def _check_search(n_items: int, wanted: dict[int, tuple[GroupSizes, ...]]) -> No
     searched = any("search" in sizes for sizes in wanted.values())
     if searched and n_items > _MOST_ITEMS_FOR_A_SEARCH:
         raise TooLargeError(
-            f"sizes can be searched for up to {_MOST_ITEMS_FOR_A_SEARCH} items, and there are "
+            f"sizes can be searched for up to {_MOST_ITEMS_FOR_A_SEARCH} items, but there are "
             f"{n_items}: give the sizes"
         )
 
@@ -525,14 +525,14 @@ def _numbers(n_groups: int | Iterable[int] | None, n_given: int | None) -> list[
         raise InputError(f"must be at least 1; got {n_groups!r}", argument="n_groups")
     if numbers[-1] > MOST_GROUPS:
         raise InputError(
-            f"must be at most {MOST_GROUPS:,}; got {numbers[-1]:,}: each group needs answers of "
-            "its own",
+            f"must be at most {MOST_GROUPS:,}; got {numbers[-1]:,}: each group needs its own "
+            "answers",
             argument="n_groups",
         )
     if n_given is not None and numbers != [n_given]:
         raise InputError(
-            f"must be {n_given:,}, as sizes are given for so many groups; got {n_groups!r}: give "
-            "the same sizes for all groups, or sizes for each of them",
+            f"must be {n_given:,}, because sizes are given for that number of groups; got "
+            f"{n_groups!r}: give the same sizes for all groups, or sizes for each group",
             argument="n_groups",
         )
     return numbers

@@ -333,7 +333,7 @@ class Fitter(ABC):
 
     @abstractmethod
     def altered(self, component: Component, *, resize: bool) -> list[Component]:
-        """List groups that are a little different; in their sizes, too, where that is allowed."""
+        """List groups that are a little different; in their sizes, too, if that is allowed."""
 
     def extrapolated(
         self,
@@ -473,9 +473,8 @@ class GroupFitter(Fitter):
             likelihood = self._source.at(sizes)
             if not likelihood.exact:
                 raise TooLargeError(
-                    f"some answers leave too much open to sum over all that they may mean, for "
-                    f"sizes {sizes}: restrict the rankings to fewer items, or give sizes of fewer "
-                    "tiers"
+                    f"some answers are too incomplete for sizes {sizes}: restrict the rankings "
+                    "to fewer items, or give sizes with fewer tiers"
                 )
             self._likelihoods[sizes] = likelihood
         return self._likelihoods[sizes]
@@ -595,7 +594,7 @@ class GroupFitter(Fitter):
     def _fit_quickly(
         self, weights: NDArray[np.float64], likelihood: Likelihood, labels: NDArray[np.int64]
     ) -> tuple[Component, float] | None:
-        """Fit a group of few items to complete answers; None where theta may be infinite."""
+        """Fit a group of few items to complete answers; None if theta may be infinite."""
         sizes, unit = likelihood.sizes, likelihood.partition.rule.unit
         if sizes not in self._orders:
             self._orders[sizes] = OrdersByDistance.of(likelihood.partition, unit)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def who_said_what(n_rankings: float, n_items: int, *, pairwise: bool) -> str:
-    """Say how many answers there are, of which kind."""
+    """Return the number and the kind of answers in words."""
     if pairwise:
         people = counted(n_rankings, "assessor")
         return f"{people} who compared pairs of {counted(n_items, 'item')}"
@@ -81,12 +81,12 @@ def _how_sure(mixture: "Mixture") -> str:
         f"BIC {mixture.bic:.2f}, ICL {mixture.icl:.2f}. "
     )
     if mixture.scores.log_likelihood_error > 0:
-        text += f"They are estimates, standard error {mixture.scores.log_likelihood_error:.2g}. "
+        text += f"These are estimates, standard error {mixture.scores.log_likelihood_error:.2g}. "
     if len(mixture.groups) > 1:
         times = "once" if mixture.n_runs == 1 else f"{mixture.n_runs} times"
         text += (
-            f"Separation of the groups: {mixture.separation:.0%}. EM was run to the end {times}; "
-            f"{mixture.n_agreeing} of {mixture.n_runs} ended here."
+            f"Separation of the groups: {mixture.separation:.0%}. EM ran to convergence "
+            f"{times}; {mixture.n_agreeing} of {mixture.n_runs} runs ended here."
         )
     if not mixture.converged:
         text += " It has NOT CONVERGED: allow more steps."
@@ -119,43 +119,43 @@ def _comparison_lines(mixture: "Mixture", width: int) -> list[str]:
     explained = "BIC and ICL: lower is better"
     if was_held_out:
         explained += (
-            "; held-out: mean log probability of a ranking that was not fitted, higher is better, "
-            "and how far it is below the best, ± the standard error of that difference"
+            "; held-out: mean log probability of held-out rankings (higher is better), and how "
+            "far it is below the best, ± the standard error of the difference"
         )
     lines += textwrap.wrap(f"{explained}.", width)
     if mixture.n_groups == mixture.comparison[-1].n_groups:
-        lines.append("The largest number that was tried was chosen: try larger ones too.")
+        lines.append("The largest number tried was chosen: try larger ones too.")
     return lines
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Group(Result):
-    """A group of people with tiers of its own.
+    """A group of people with its own tiers.
 
     Attributes
     ----------
     kind : {"tiers", "uniform"}
-        "uniform" is the group of those who follow no tiers at all.
+        "uniform" is the group of people who follow no tiers.
     share : float
         Share of the rankings that belong to it.
     share_error : float
-        Its standard error, given the tiers; NaN where there is none.
+        Its standard error, given the tiers; NaN if there is none.
     tiers : Tiers
         Its tiers.
     sizes : tuple of int
         Their sizes.
     theta : float
-        How closely the group keeps to its tiers; NaN where they have worths.
+        How closely the group agrees with its tiers; NaN if they have worths.
     theta_error : float
-        Its standard error, given the tiers; NaN where there is none.
+        Its standard error, given the tiers; NaN if there is none.
     distance : str
         Name of the distance.
     n_rankings : float
         Expected number of rankings that belong to it.
     agreement : float
-        Share of pairs of items of different tiers that the group's rankings order likewise.
+        Share of pairs of items of different tiers that the group's rankings order in the same way.
     worth_estimates : tuple of WorthEstimate
-        The worth of each tier with an interval, given the tiers; empty where there is theta.
+        The worth of each tier with an interval, given the tiers; empty if the model has theta.
     """
 
     kind: Literal["tiers", "uniform"]
@@ -172,16 +172,16 @@ class Group(Result):
 
     @property
     def worths(self) -> tuple[float, ...]:
-        """Worth of each tier, with a geometric mean over items of 1; else empty."""
+        """Worth of each tier, with geometric mean 1 over items; empty if none."""
         return tuple(estimate.value for estimate in self.worth_estimates)
 
     def parameters(self, digits: int = 4) -> str:
-        """Write theta with its error, or worths.
+        """Return theta with its error, or worths, as text.
 
         Parameters
         ----------
         digits
-            Digits behind the point of theta.
+            Number of decimals of theta.
         """
         if self.worth_estimates:
             return f"worths {', '.join(format(worth, '.3g') for worth in self.worths)}"
@@ -222,43 +222,43 @@ class Group(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Mixture(Result):
-    """Groups of people, each with tiers and theta of its own, that describe rankings best.
+    """Groups of people, each with its own tiers and theta or worths, that describe rankings best.
 
     Attributes
     ----------
     groups : tuple of Group
-        The groups, the largest first; a uniform one comes last.
+        The groups, largest first; a uniform one comes last.
     scores : Scores
         Log-likelihood and the criteria by which numbers of groups are compared.
     comparison : tuple of Scores
         The same for every number of groups that was tried.
     selected_by : str or None
-        The criterion that chose the number of groups; None where it was given.
+        The criterion that chose the number of groups; None if the number was given.
     pattern_memberships, pattern_of : numpy.ndarray
         Probability of each group for each distinct answer, and which of these each answer is.
     weights : numpy.ndarray
         The weight of each answer.
     history : tuple of float
-        The criterion after each step of EM on the way to the result: it never falls.
+        The criterion after each step of EM; it never decreases.
     converged : bool
-        Whether EM stopped because a step gained next to nothing.
+        Whether EM converged.
     n_runs, n_agreeing : int
-        How often EM was run to the end, and how often it ended as high as the best. Where only
-        one of many did, a better result may exist: allow more starts.
+        How many runs of EM converged, and how many ended as high as the best. If only one of many
+        did, a better result may exist: use more starts.
     distance : str
-        Name of the distance; empty where tiers have worths.
+        Name of the distance; empty if tiers have worths.
     provenance : Provenance
         Version, seed and time.
     pairwise : bool
-        Whether people compared pairs; then rankings are people.
+        Whether answers are pairwise; rankings are then people.
     people : pyarrow.Table or None
-        What else is known of people, as `Rankings.people`.
+        Columns about people, as in `Rankings.people`.
     family : str
         "mallows" for theta and a distance, or "luce" for one worth per tier.
     n_answers : int or None
-        How many answers there are, where they have weights of a survey.
+        The number of answers, if they have survey weights.
     chosen_by : str
-        Why groups have these models, where that was left to the data.
+        Why groups have these models, if the data chose.
     """
 
     groups: tuple[Group, ...]
@@ -312,7 +312,7 @@ class Mixture(Result):
 
     @property
     def criterion(self) -> float:
-        """Log-likelihood less the log number of tiers of each group's sizes."""
+        """Log-likelihood minus the log number of tier lists with each group's sizes."""
         return self.scores.criterion
 
     @property
@@ -327,12 +327,12 @@ class Mixture(Result):
 
     @property
     def entropy(self) -> float:
-        """Doubt about who belongs where, summed over rankings."""
+        """Entropy of the memberships, summed over rankings."""
         return self.scores.entropy
 
     @property
     def separation(self) -> float:
-        """Tell how well the groups are separated: 1 is without doubt, 0 not at all."""
+        """How well the groups are separated: 1 means no doubt, 0 not at all."""
         if len(self.groups) == 1:
             return 1.0
         return 1 - self.entropy / (self.n_rankings * log(len(self.groups)))
@@ -347,14 +347,14 @@ class Mixture(Result):
     def to_frame(
         self, covariate: str | Iterable[Any] | None = None, *, backend: "Backend" = "pandas"
     ) -> Any:
-        """Return the groups as a data frame, or how they relate to what else is known of people.
+        """Return the groups as a data frame, or how they relate to other columns about people.
 
         Parameters
         ----------
         covariate
             A column of ``people``, by name; or a value for each answer, such as a region.
         backend
-            The library whose data frame is wanted: "pandas", "polars" or "pyarrow".
+            The library of the data frame: "pandas", "polars" or "pyarrow".
 
         Returns
         -------
@@ -384,8 +384,8 @@ class Mixture(Result):
         values = self._column(covariate) if isinstance(covariate, str) else list(covariate)
         if len(values) != len(self.pattern_of):
             raise InputError(
-                f"the covariate has {len(values)} values for {len(self.pattern_of)} answers: give "
-                "one value for each answer, in the same order"
+                f"the covariate has {len(values)} values for {len(self.pattern_of)} answers: "
+                "pass one value for each answer, in the same order"
             )
         # None, a missing value, has no place among others: it comes last.
         distinct = sorted(
@@ -416,24 +416,24 @@ class Mixture(Result):
         return Card(title, facts, sections)
 
     def _column(self, name: str) -> list[Any]:
-        """Return what is known of people, by the name of a column."""
+        """Return columns about people, by the name of a column."""
         if self.people is None or name not in self.people.column_names:
             known = [] if self.people is None else self.people.column_names
             there = ", ".join(map(quoted, known)) or "nothing"
             raise InputError(
-                f"there is no column {quoted(name)}: what is known of people is {there}; a list of "
-                "values, one per answer, is taken, too"
+                f"there is no column {quoted(name)}: the columns about people are {there}; you "
+                "can also pass a list of values, one per answer"
             )
         values: list[Any] = self.people.column(name).to_pylist()
         return values
 
     def summary(self, width: int = 88) -> str:
-        """Return the groups, and the numbers of groups that were tried, as text for people.
+        """Return the groups, and the numbers of groups tried, as text.
 
         Parameters
         ----------
         width
-            How many columns there are to write in.
+            The width of the text, in characters.
         """
         return summarise(self, width)
 

@@ -38,7 +38,7 @@ class Scores(Result):
     log_likelihood
         Log probability of the rankings.
     log_likelihood_error
-        Its standard error; 0 where all partition functions are exact.
+        Its standard error; 0 if all partition functions are exact.
     criterion
         The paper's I for several groups: the log-likelihood less, for each group, the log number of
         tiers of its sizes.
@@ -51,7 +51,7 @@ class Scores(Result):
         ``bic + 2 entropy``: as BIC, but groups that cannot be distinguished cost more.
     held_out
         Mean log probability of rankings under groups that were fitted without them; higher is
-        better. None where it was not asked for.
+        better. None if it was not asked for.
     held_out_error
         Its standard error.
     held_out_behind
@@ -143,7 +143,7 @@ def with_held_out(
 
 
 def _error_of_mean(values: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
-    """Return the standard error of a weighted mean; NaN where it is infinite."""
+    """Return the standard error of a weighted mean; NaN if it is infinite."""
     if not np.isfinite(values).all():
         return float("nan")
     total = float(weights.sum())
@@ -154,7 +154,7 @@ def _error_of_mean(values: NDArray[np.float64], weights: NDArray[np.float64]) ->
 def _error_of_gap(
     best: NDArray[np.float64], other: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> float:
-    """Return the standard error of the mean difference; NaN where a value is infinite."""
+    """Return the standard error of the mean difference; NaN if a value is infinite."""
     if not (np.isfinite(best).all() and np.isfinite(other).all()):
         return float("nan")
     return _error_of_mean(best - other, weights)

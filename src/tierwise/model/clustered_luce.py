@@ -49,12 +49,12 @@ _LONGEST = 7.0
 
 
 class BattleProbabilities(NamedTuple):
-    """How probable it is that the first of two items wins, loses and draws.
+    """The probability that the first of two items wins, loses and draws.
 
     Attributes
     ----------
     won, lost, drawn
-        By tier of the item shown first (row) and of the other (column).
+        By the tier of the item shown first (row) and of the other (column).
     """
 
     won: _Floats
@@ -82,19 +82,19 @@ class ClusteredLuce:
     worths
         One positive number per tier, decreasing; the best worths of given tiers may be equal.
     first_factor
-        In battles, the factor by which the worth of the item shown first is multiplied; 1 is no
+        In battles, the factor that multiplies the worth of the item shown first; 1 means no
         advantage.
     draw_factor
-        In battles, Davidson's factor of draws: two items draw with a probability that is
-        proportional to it times the root of the product of their worths. 0 is no draws, and 2 means
-        that equals draw in half of their battles.
+        In battles, Davidson's factor of draws: the probability of a draw is proportional to it
+        times the root of the product of the two worths. 0 means no draws, and 2 means that equals
+        draw in half of their battles.
 
     Notes
     -----
     It is the distribution of the order of arrival if each item arrives after an exponential time
-    whose rate is its worth. So everything has a closed form, or is an integral in one dimension, at
-    any number of items: answers that are complete, top lists, answers with gaps (the same product,
-    over the listed items alone), ties, pairs.
+    whose rate is its worth. So everything has a closed form, or is a one-dimensional integral, for
+    any number of items: complete answers, top lists, incomplete answers (the same product over the
+    listed items), ties and pairs.
 
     References
     ----------
@@ -168,8 +168,8 @@ class ClusteredLuce:
         Parameters
         ----------
         data
-            Rankings of the items of the tiers, complete or not, or preferences among them: then one
-            value per assessor, whose comparisons are taken as independent.
+            Rankings of the items of the tiers, complete or incomplete, or preferences among them;
+            preferences give one value per assessor, whose comparisons are treated as independent.
 
         Examples
         --------
@@ -205,16 +205,16 @@ class ClusteredLuce:
         effects = {"position": self.first_factor, "draws": self.draw_factor}
         if "draws" in races.meetings.effects and self.draw_factor == 0.0:
             raise InputError(
-                "the battles have draws as an outcome of their own, and the model has none: give "
-                "it a draw_factor"
+                "the battles have draws as a separate outcome, but the model does not: give it "
+                "a draw_factor"
             )
         if races.meetings.any and (
             ("position" not in races.meetings.effects and self.first_factor != 1.0)
             or ("draws" not in races.meetings.effects and self.draw_factor != 0.0)
         ):
             raise InputError(
-                "the model has draws or an advantage of the first place, and the battles are taken "
-                "without",
+                "the model has draws or an advantage of the first place, but the battles do "
+                "not use them",
                 [use("for the battles", drawn="model", position="model")],
             )
         logs = np.log([effects[name] for name in races.meetings.effects])
@@ -226,9 +226,9 @@ class ClusteredLuce:
         Parameters
         ----------
         n_rankings
-            How many.
+            The number to draw.
         rng
-            A seed, for the same draws every time.
+            Seed or generator.
         """
         n_rankings = check_count("n_rankings", n_rankings)
         generator = as_generator(rng)
@@ -238,14 +238,14 @@ class ClusteredLuce:
         return Rankings.from_order_array(np.argsort(log_times, axis=1), items)
 
     def sample_battles(self, n_battles: int, rng: RandomSource = None) -> Battles:
-        """Draw battles of two items each, which meet at random, as does who is shown first.
+        """Draw battles between random pairs of items, in random order.
 
         Parameters
         ----------
         n_battles
-            How many.
+            The number to draw.
         rng
-            A seed, for the same draws every time.
+            Seed or generator.
 
         Examples
         --------
@@ -263,7 +263,7 @@ class ClusteredLuce:
         labels = self.tiers.label_array(self.tiers.items)[[place[item] for item in items]]
         n_items = len(items)
         if n_items < 2:
-            raise InputError("a battle takes two items, and the model has one")
+            raise InputError("a battle needs two items, but the model has one")
         n_pairs = n_items * (n_items - 1)
         pairs = generator.multinomial(n_battles, np.full(n_pairs, 1.0 / n_pairs))
         met = np.zeros((n_items, n_items), dtype=np.int64)

@@ -1,6 +1,6 @@
 """The clustered Mallows model: a distribution over orderings around tiers.
 
-`RankTierProbabilities` and `PairTierProbabilities` are what it expects of places and of pairs.
+`RankTierProbabilities` and `PairTierProbabilities` are its expectations of places and pairs.
 """
 
 from __future__ import annotations
@@ -67,32 +67,32 @@ class _TierProbabilities:
 
 
 class RankTierProbabilities(_TierProbabilities):
-    """How likely each place is to hold an item of each tier.
+    """The probability that each place holds an item of each tier.
 
-    It can be used as the array of its probabilities: ``found[place, tier]``, ``np.asarray(found)``.
+    It works as an array of probabilities: ``found[place, tier]``, ``np.asarray(found)``.
 
     Attributes
     ----------
     probabilities
         ``probabilities[place, tier]``, both counted from 0; rows sum to 1.
     standard_errors
-        Their Monte Carlo errors; all 0 where the probabilities are exact.
+        Their Monte Carlo errors; all 0 if the probabilities are exact.
     method
         "exact" or "monte-carlo".
     """
 
 
 class PairTierProbabilities(_TierProbabilities):
-    """How likely an item of one tier is to be ranked before one of another.
+    """The probability that an item of one tier is ranked before one of another.
 
-    It can be used as the array of its probabilities: ``found[tier, other]``, ``np.asarray(found)``.
+    It works as an array of probabilities: ``found[tier, other]``, ``np.asarray(found)``.
 
     Attributes
     ----------
     probabilities
         ``probabilities[tier, other]``, both counted from 0; one half within a tier.
     standard_errors
-        Their Monte Carlo errors; all 0 where the probabilities are exact.
+        Their Monte Carlo errors; all 0 if the probabilities are exact.
     method
         "exact" or "monte-carlo".
     """
@@ -151,37 +151,36 @@ class ClusteredMallows:
 
     where ``z`` are tiers of sizes ``n_1, ..., n_L``. The places of the ordering are cut into blocks
     of these sizes, and ``d`` compares the blocks with the tiers. The order within a block does not
-    matter: all items of a tier are alike. With tiers of one item each this is the Mallows model,
-    with a single tier the uniform distribution.
+    matter: all items of a tier are equivalent. With tiers of one item each this is the Mallows
+    model, with a single tier the uniform distribution.
 
     Parameters
     ----------
     tiers
         The consensus, an ordered partition of the items.
     theta
-        Concentration, 0 or more: 0 is the uniform distribution; the larger, the closer orderings
-        keep to the tiers. If it is infinite, only orderings that agree with the tiers are possible,
-        and these are equally probable. A sequence of thetas where ``concentration`` is not
-        "single".
+        Concentration, 0 or more: 0 is the uniform distribution; the larger it is, the closer
+        orderings are to the tiers. If it is infinite, only orderings that agree with the tiers are
+        possible, all equally probable. A sequence of thetas if ``concentration`` is not "single".
     distance
         "kendall": pairs of items in different blocks that are reversed or tied in the tiers.
-        "hamming": items outside the block of their tier. "footrule" and "spearman": how far block
-        and tier lie apart, by their mean places, summed over items, plain or squared.
+        "hamming": items outside the block of their tier. "footrule" and "spearman": the distance
+        between the mean places of block and tier, summed over items, absolute or squared.
         "inversions": pairs of items of different tiers in the wrong order.
     concentration
-        "single" is one theta. "tier" is a theta for each tier (inversions: for each but the last),
-        "place" one for each block of places but the last; both are for "kendall" and "inversions",
-        and say that people agree more about some tiers, or some places, than about others. See
+        "single" is one theta. "tier" is one theta for each tier (inversions: for each but the
+        last), "place" one for each block of places but the last. Both work for "kendall" and
+        "inversions", and mean that people agree more about some tiers or places than others. See
         `tierwise.partition.generalised`.
     budget
-        Most steps that the recursion may take, some nanoseconds each. Where it takes more,
-        quantities are estimated, and say so.
+        The largest number of steps of the recursion, some nanoseconds each. Beyond it, quantities
+        are estimated, and say so.
 
     Notes
     -----
     The support is all ``n!`` orderings. Strict Kendall models and Hamming models are exact for
-    thousands of items. All others are exact as long as ``(n_1 + 1) ... (n_L + 1)`` is at most some
-    millions.
+    thousands of items. All others are exact while ``(n_1 + 1) ... (n_L + 1)`` is at most a few
+    million.
 
     References
     ----------
@@ -227,8 +226,9 @@ class ClusteredMallows:
         """The one theta."""
         if self.concentration != "single":
             raise InputError(
-                f"this model has a theta per {self.concentration}, but this needs one theta",
-                [use("when it is made", concentration="single")],
+                f"this model has one theta per {self.concentration}, but this method needs a "
+                "single theta",
+                [use("for the model", concentration="single")],
             )
         return float(self.theta)  # type: ignore[arg-type]
 
@@ -261,7 +261,7 @@ class ClusteredMallows:
         return np.array(self.tiers.sizes, dtype=np.int64)
 
     def log_partition(self) -> Estimate:
-        """Log partition function, with its standard error where it is estimated."""
+        """Log partition function, with its standard error if it is estimated."""
         return self.partition.log_value(self.theta)
 
     def mean_distance(self) -> Estimate:
@@ -302,9 +302,8 @@ class ClusteredMallows:
     def log_prob(self, data: Rankings | RankingScan | Preferences) -> npt.NDArray[np.float64]:
         """Log probability of each answer, in the order given.
 
-        That of an incomplete answer, or of pairwise preferences, is summed over all complete
-        orderings that agree with it. The error is that of `log_partition`, the same for every
-        answer.
+        For an incomplete answer or pairwise preferences, it is summed over all complete orderings
+        that agree with them. The error is that of `log_partition`, the same for every answer.
 
         Parameters
         ----------
@@ -335,7 +334,7 @@ class ClusteredMallows:
 
         Places are filled from the first to the last. Among the tiers with items left, the best
         weighs 1 and any other ``exp(-theta c)``, where ``c`` is its number of items left; the item
-        is then any of these. The paper uses it for the probability, whatever the distance.
+        is then any of these. The paper uses it in place of the probability, for every distance.
 
         Parameters
         ----------
@@ -370,15 +369,15 @@ class ClusteredMallows:
         Parameters
         ----------
         n_rankings
-            How many.
+            The number to draw.
         rng
-            A seed, for the same draws every time.
+            Seed or generator.
         method
             "exact" gives independent draws from the model itself. "mcmc" is the paper's Metropolis
-            sampler: each draw is the end of a chain of its own, close to the model if ``steps`` are
-            many. "auto" is exact where affordable.
+            sampler: each draw is the end of a separate chain, close to the model if there are many
+            ``steps``. "auto" is exact if feasible.
         steps
-            For "mcmc", the random transpositions of each chain.
+            For "mcmc", the number of random transpositions of each chain.
         """
         n_rankings = check_count("n_rankings", n_rankings)
         check_choice("method", method, ("auto", "exact", "mcmc"))
@@ -391,9 +390,9 @@ class ClusteredMallows:
         Parameters
         ----------
         n_rankings
-            How many.
+            The number to draw.
         rng
-            A seed, for the same draws every time.
+            Seed or generator.
         """
         from tierwise._kernels.orderings import draw_pseudo
 
@@ -414,7 +413,7 @@ class ClusteredMallows:
         Parameters
         ----------
         method
-            "exact", "monte-carlo" (from samples of the model), or "auto": exact where affordable.
+            "exact", "monte-carlo" (from samples of the model), or "auto": exact if feasible.
         draws
             For "monte-carlo", the number of samples.
         rng
@@ -445,14 +444,14 @@ class ClusteredMallows:
     ) -> PairTierProbabilities:
         """Probability that an item of one tier (row) is ranked before one of another (column).
 
-        It is exact for inversions, where the one theta is infinite, and for tiers of one item each
-        unless there is a theta per place; estimated from draws elsewhere, with its standard error.
-        Within a tier it is one half.
+        It is exact for inversions, for a single infinite theta, and for tiers of one item each
+        unless there is one theta per place; otherwise it is estimated from draws, with its standard
+        error. Within a tier it is 1/2.
 
         Parameters
         ----------
         draws
-            Orderings to draw where it is estimated.
+            Number of orderings to draw if it is estimated.
         rng
             Seed or generator for these.
 
@@ -475,7 +474,7 @@ class ClusteredMallows:
         """Return the partition function if it is exact, else name another method."""
         if not isinstance(self.partition, ExactPartition):
             raise TooLargeError(
-                f"sizes {self.tiers.sizes} are beyond exact methods for the "
+                f"sizes {self.tiers.sizes} are too large for exact methods with the "
                 f"{self.partition.distance.name} distance",
                 [use(method=alternative), "raise the budget of the model"],
             )
@@ -491,7 +490,7 @@ class ClusteredMallows:
         """Draw orderings, as the tiers of their items place by place."""
         if self.concentration != "single" and method == "mcmc":
             raise InputError(
-                "chains are for one theta, and with several draws are exact", [use(method="auto")]
+                "chains support only one theta; with several, draws are exact", [use(method="auto")]
             )
         if self.theta == inf:
             return self.partition.nearest_sequences(n_rows)
@@ -522,7 +521,7 @@ class ClusteredMallows:
         if not rankings.is_complete:
             raise InputError(
                 "distances and pseudo-likelihoods need complete rankings without ties: "
-                f"got {rankings!r}. Incomplete ones have a probability: use log_prob"
+                f"got {rankings!r}. For incomplete ones, use log_prob"
             )
         return labels[np.argsort(rankings.patterns, axis=1)]
 

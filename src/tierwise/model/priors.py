@@ -1,4 +1,4 @@
-"""What is believed about theta, sizes, mistakes and shares before any ranking is seen."""
+"""Priors of theta, sizes, mistakes and shares."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ up to a constant."""
 
 
 class ThetaPrior(Protocol):
-    """Anything with a log density, up to a constant, at each of many thetas."""
+    """Any object with a log density of theta, up to a constant."""
 
     def log_density(self, theta: _Floats) -> _Floats:
         """Log of the density; ``-inf`` where it is zero."""
@@ -64,7 +64,8 @@ class Gamma:
     def __post_init__(self) -> None:
         if not (_is_positive(self.shape) and _is_positive(self.rate)):
             raise InputError(
-                "a Gamma prior of theta has a positive shape and a positive rate, such as (2, 2); "
+                "a Gamma prior of theta needs a positive shape and a positive rate, such as "
+                "(2, 2); "
                 f"got ({self.shape!r}, {self.rate!r})"
             )
 
@@ -74,7 +75,7 @@ class Gamma:
         return constant + (self.shape - 1) * np.log(theta) - self.rate * theta
 
     def quantile(self, shares: _Floats) -> _Floats:
-        """Theta below which these shares of the distribution lie."""
+        """Quantiles of theta."""
         from scipy.special import gammaincinv
 
         thetas: _Floats = gammaincinv(self.shape, shares) / self.rate
@@ -109,7 +110,7 @@ class Beta:
     def __post_init__(self) -> None:
         if not (_is_positive(self.mistakes) and _is_positive(self.right)):
             raise InputError(
-                "a Beta prior of the mistake probability has two positive parameters, such as "
+                "a Beta prior of the mistake probability needs two positive parameters, such as "
                 f"(1, 3); got ({self.mistakes!r}, {self.right!r})"
             )
 
@@ -125,7 +126,7 @@ class Beta:
         return logs - log_constant
 
     def quantile(self, shares: _Floats) -> _Floats:
-        """Probability below which these shares of the distribution lie."""
+        """Quantiles of the probability."""
         from scipy.special import betainc, betaincinv
 
         of_all = shares * betainc(self.mistakes, self.right, 0.5)
@@ -138,7 +139,7 @@ class Beta:
         return float(self.quantile(rng.random(1))[0])
 
     def given(self, n_mistakes: float, n_answers: float) -> "Beta":
-        """Return the distribution given how many of the answers are mistaken."""
+        """Return the posterior given the number of mistaken answers."""
         return Beta(self.mistakes + n_mistakes, self.right + n_answers - n_mistakes)
 
 
@@ -173,7 +174,7 @@ class _FunctionPrior:
 
 
 def as_theta_prior(prior: ThetaPrior | Callable[[Any], Any]) -> ThetaPrior:
-    """Return a prior whose log density takes an array, or say why this is none.
+    """Return a prior whose log density takes an array, or raise an error.
 
     Examples
     --------
@@ -188,8 +189,8 @@ def as_theta_prior(prior: ThetaPrior | Callable[[Any], Any]) -> ThetaPrior:
         made = _FunctionPrior(prior)
     else:
         raise InputError(
-            "the prior of theta must be one such as Gamma(2, 2), or a function that gives the log "
-            f"density at theta; got {quoted(prior)}"
+            "the prior of theta must be a distribution such as Gamma(2, 2), or a function that "
+            f"returns the log density at theta; got {quoted(prior)}"
         )
     given = made.values if isinstance(made, _FunctionPrior) else made.log_density
     values = given(np.geomspace(1e-9, 1e3, 400))
@@ -200,14 +201,14 @@ def as_theta_prior(prior: ThetaPrior | Callable[[Any], Any]) -> ThetaPrior:
         )
     if (values == -inf).all():
         raise InputError(
-            "the prior of theta is not a density: its logarithm is -inf everywhere, so no theta is "
-            "possible"
+            "the prior of theta is not a density, because its logarithm is -inf everywhere: "
+            "use a prior that allows some theta"
         )
     return made
 
 
 def allows_every_theta(prior: ThetaPrior) -> bool:
-    """Whether a prior rules no theta out, from very small to very large ones.
+    """Whether a prior allows every theta, from very small to very large.
 
     Examples
     --------
@@ -222,9 +223,9 @@ def allows_every_theta(prior: ThetaPrior) -> bool:
 def log_prior_of_sizes(prior: SizesPrior, sizes: Sizes) -> float:
     """Log prior probability of sizes, up to a constant.
 
-    "uniform" gives all sizes the same; "penalised" makes sizes ``e`` times less probable with every
-    further tier; "sceptical" does so, too, but gives half of all probability to no tiers at all.
-    Sizes that a mapping does not list are impossible.
+    "uniform" gives all sizes the same probability; "penalised" makes sizes ``e`` times less
+    probable with every further tier; "sceptical" does the same, but gives half of all probability
+    to no tiers. Sizes that a mapping does not list are impossible.
 
     Examples
     --------
@@ -246,7 +247,7 @@ def log_prior_of_sizes(prior: SizesPrior, sizes: Sizes) -> float:
     if not callable(prior):
         raise InputError(
             'the prior of sizes must be "uniform", "penalised", "sceptical", probabilities such as '
-            "{(2, 2): 0.7, (1, 3): 0.3}, or a function that gives the log prior probability of "
+            "{(2, 2): 0.7, (1, 3): 0.3}, or a function that returns the log prior probability of "
             "sizes; "
             f"got {quoted(prior)}"
         )
@@ -254,29 +255,29 @@ def log_prior_of_sizes(prior: SizesPrior, sizes: Sizes) -> float:
     if np.isnan(value) or value == inf:
         raise InputError(
             f"the prior of sizes gives {value} for sizes {sizes}: it must be a log probability, "
-            "-inf where the sizes are impossible"
+            "or -inf for impossible sizes"
         )
     return value
 
 
 @dataclass(frozen=True)
 class Priors:
-    """Prior distributions, for every function that has some.
+    """Prior distributions, for all functions that use priors.
 
-    A function takes what it has a use for; its documentation says what that is.
+    Each function uses only some of them; its documentation says which.
 
     Parameters
     ----------
     theta
         Prior of theta: a distribution such as ``Gamma(2, 2)``, the default, or a function that
-        gives the log density at theta, up to a constant.
+        returns the log density at theta, up to a constant.
     sizes
         Prior of the sizes: "uniform"; "penalised", which makes sizes ``e`` times less probable with
-        every further tier; "sceptical", which is that with half of all probability for a single
-        tier; probabilities by sizes, such as ``{(2, 2): 0.7, (1, 3): 0.3}``, others being
-        impossible; or a function that gives the log prior probability of sizes, up to a constant.
-        Tiers of the same sizes are equally probable. None is "sceptical", but "uniform" where
-        `search` compares by the evidence.
+        every further tier; "sceptical", which is the same with half of all probability for a single
+        tier; probabilities by sizes, such as ``{(2, 2): 0.7, (1, 3): 0.3}``, with others
+        impossible; or a function that returns the log prior probability of sizes, up to a constant.
+        Tiers of the same sizes are equally probable. None means "sceptical", or "uniform" if
+        `search` compares by evidence.
     mistakes
         Prior of the probability that an answer is mistaken, for preferences with ``cycles="keep"``.
     shares
@@ -307,7 +308,7 @@ class Priors:
         check_number("shares", self.shares, above=0)
 
     def sizes_or(self, default: SizesPrior) -> SizesPrior:
-        """Return the prior of sizes, or a default where none is given."""
+        """Return the prior of sizes, or the default."""
         return default if self.sizes is None else self.sizes
 
 
@@ -315,12 +316,12 @@ DEFAULT_PRIORS = Priors()
 
 
 def check_priors(priors: Priors) -> Priors:
-    """Return priors, or say that these are none."""
+    """Return priors, or raise an error."""
     return check_group("priors", priors, Priors, "Priors(theta=Gamma(2, 2))")
 
 
 def _sceptical(sizes: Sizes) -> float:
-    """Penalise tiers so that all of them together are as probable as no tiers at all."""
+    """Penalise tiers so that all of them together are as probable as no tiers."""
     if len(sizes) == 1:
         return 0.0
     return -len(sizes) - log_total_of_several(sum(sizes))
@@ -348,7 +349,7 @@ def _log_prior_of_listed(prior: Mapping[Sizes, float], sizes: Sizes) -> float:
     for listed, probability in prior.items():
         if not isinstance(listed, tuple):
             raise InputError(
-                f"the prior of sizes lists {listed!r}: its keys must be sizes, as (1, 2, 2)"
+                f"the prior of sizes lists {listed!r}: its keys must be sizes, such as (1, 2, 2)"
             )
         try:
             check_sizes(listed, sum(sizes))

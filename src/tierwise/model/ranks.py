@@ -90,7 +90,7 @@ def shares_of_tiers(labels: _Integers, sizes: Sizes) -> _Floats:
     labels
         Tier of each item (column) in each draw (row).
     sizes
-        Sizes of the tiers that are asked about, best first.
+        Sizes of the tiers in question, best first.
 
     Examples
     --------

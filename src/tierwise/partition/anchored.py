@@ -46,7 +46,7 @@ SWEEPS = 4
 MOST_STAGES = 4
 LARGEST_TIER = 10
 MOST_ITEMS = 200
-# Anchors that are tried for besides the one at theta 0, which is exact.
+# Number of anchors in addition to the exact one at theta 0.
 MOST_ANCHORS = 4
 # Labels that are held at a time: 32 MB.
 MOST_LABELS = 4_000_000
@@ -224,7 +224,7 @@ class AnchoredPartition(PartitionFunction):
             self._n_attempts += 1
             estimate = self._estimate(theta)
             if estimate is None:
-                # Nor will it do for other thetas that are asked for.
+                # Nor will it do for other thetas that are requested.
                 self._n_attempts = MOST_ANCHORS
             elif estimate.standard_error < best.error:
                 best = _Anchor(theta, float(estimate), estimate.standard_error, areas)

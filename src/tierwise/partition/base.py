@@ -48,8 +48,8 @@ def check_items_of_distribution(n_items: int, most: int = MOST_ITEMS_FOR_DISTRIB
     """Refuse the distribution of the distance of so many items that it takes too long."""
     if n_items > most:
         raise TooLargeError(
-            f"the distribution of the distance is for at most {most} items, not {n_items}: its "
-            "mean and variance are known for any number"
+            f"the distribution of the distance is limited to {most} items, but there are "
+            f"{n_items}: use its mean and variance instead"
         )
 
 
@@ -79,7 +79,7 @@ class DistanceDistribution(Result):
     log_counts
         Log of the number of orderings at each distance.
     counts
-        The numbers themselves, as exact Python integers; None where they are only known by their
+        The numbers themselves, as exact Python integers; None if they are only known by their
         logarithms, which are then good to about 12 digits.
 
     Examples
@@ -163,7 +163,7 @@ class PartitionFunction(ABC):
     distance
         The distance.
     concentration
-        "single" for one theta; "tier" or "place": what has a theta of its own.
+        "single" for one theta; "tier" or "place" for one theta for each.
     method
         How it is computed.
     exact
@@ -267,8 +267,8 @@ class PartitionFunction(ABC):
     def distribution(self) -> DistanceDistribution:
         """Return the number of orderings at each distance."""
         raise TooLargeError(
-            f"the distribution of the distance for sizes {self.sizes} is beyond the method "
-            f"{self.method!r}: sample from the model instead, or raise the budget"
+            f"the distribution of the distance for sizes {self.sizes} is not available with the "
+            f"method {self.method!r}: sample from the model instead, or raise the budget"
         )
 
     def nearest_sequences(self, n_rows: int) -> npt.NDArray[np.int64]:

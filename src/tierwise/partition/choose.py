@@ -80,12 +80,12 @@ def partition_function(
     distance
         Name of a distance, or a distance.
     concentration
-        "single" for one theta. "tier" or "place" for a theta of each tier, or of each block of
-        places, under "kendall" or "inversions". Inversions have no blocks: by place they are for
-        tiers of one item each. With several thetas all methods are exact, and chosen by the sizes.
+        "single" for one theta. "tier" or "place" for one theta for each tier or block of places,
+        with "kendall" or "inversions". Inversions have no blocks: by place they are for tiers of
+        one item each. With several thetas all methods are exact, and chosen by the sizes.
     method
-        "auto" takes an exact method if one is affordable; if none is, "anchored" for small tiers
-        and the kendall distance, else "path". This is decided from the sizes, before anything is
+        "auto" uses an exact method if feasible, otherwise "anchored" for small tiers and the
+        kendall distance, otherwise "path". This is decided from the sizes, before anything is
         computed.
     budget
         Most steps that the recursion may take for one theta, some nanoseconds each.
@@ -117,7 +117,7 @@ def partition_function(
     if concentration != "single":
         if method != "auto":
             raise InputError(
-                f"with a theta per {concentration} the method follows from the sizes",
+                f"with one theta per {concentration} the method follows from the sizes",
                 [use(method="auto"), use(concentration="single")],
             )
         return generalised_partition(checked, chosen, concentration, budget=budget)
@@ -127,15 +127,15 @@ def partition_function(
     if rule.tied != rule.misplaced and not is_for("lines", checked, chosen):
         raise InputError(
             f"the distance {chosen.name} charges {rule.tied} for tied pairs and {rule.misplaced} "
-            "for reversed ones: pairs tied in the tiers cost as much as reversed ones, or nothing "
-            "where every place is a block of its own"
+            "for reversed ones: a tied pair must cost as much as a reversed one, or nothing if "
+            "every place is its own block"
         )
     if method == "auto":
         method = choose_method(checked, chosen, budget)
     for special, scope in SCOPES.items():
         if method == special and not is_for(special, checked, chosen):
             raise InputError(
-                f'method "{method}" is for {scope}; got {chosen.name} and sizes {checked}',
+                f'the method "{method}" needs {scope}; got {chosen.name} and sizes {checked}',
                 [use(method="auto")],
             )
     if method == "recursion" and (too_large := recursion.excess(checked, budget)):
@@ -175,7 +175,7 @@ def log_partition(
     Parameters
     ----------
     sizes, distance, method, budget, draws, rng
-        As for `partition_function`, which is the better choice if many thetas are wanted.
+        As in `partition_function`, which is the better choice if many thetas are wanted.
     theta
         Concentration, 0 or more.
 

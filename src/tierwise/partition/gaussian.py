@@ -77,8 +77,8 @@ def thetas_of_lines(sizes: Sequence[int], theta: Thetas) -> _Floats:
         return np.full(n_lines, float(values))
     if values.shape != (n_lines,):
         raise InputError(
-            f"{len(sizes)} tiers have {n_lines} thetas, one for each tier but the last; "
-            f"got {values.size}"
+            f"{len(sizes)} tiers need {n_lines} thetas, one for each tier but the last; got "
+            f"{values.size}"
         )
     return values
 

@@ -66,8 +66,7 @@ class GeneralisedPartition(ExactPartition):
             if self.concentration == "tier" and self.n_parts < len(self.sizes):
                 what += " but the last"
             raise InputError(
-                f"with sizes {self.sizes} there are {self.n_parts} thetas, one for each {what}; "
-                f"got {theta!r}"
+                f"sizes {self.sizes} need {self.n_parts} thetas, one for each {what}; got {theta!r}"
             )
         if np.isnan(values).any() or (values < 0.0).any():
             raise InputError(f"theta must be 0 or more; got {theta!r}")
@@ -294,7 +293,7 @@ def generalised_partition(
     Parameters
     ----------
     sizes, distance, concentration, budget
-        As for `tierwise.partition_function`.
+        As in `tierwise.partition_function`.
     """
     if obstacle := obstacle_of_model(sizes, distance, concentration, budget=budget):
         raise obstacle
@@ -318,11 +317,11 @@ def obstacle_of_model(
     Parameters
     ----------
     sizes, distance, concentration, budget
-        As for `generalised_partition`.
+        As in `generalised_partition`.
     """
     if distance.name not in ("kendall", "inversions"):
         return InputError(
-            f"a theta per {concentration} is for the distances kendall and inversions, not "
+            f"one theta per {concentration} needs the distance kendall or inversions, not "
             f"{distance.name}",
             [use(distance="kendall"), use(distance="inversions"), use(concentration="single")],
         )
@@ -330,8 +329,8 @@ def obstacle_of_model(
         return None
     if distance.name == "inversions":
         return InputError(
-            "inversions do not cut places into blocks, so they have a theta per place only where "
-            "every tier has one item",
+            "inversions do not cut places into blocks, so one theta per place needs tiers of "
+            "one item each",
             [use(concentration="tier"), use(distance="kendall")],
         )
     n_sums = RecursionParts(sizes, distance, concentration).n_parts + 1
@@ -339,9 +338,9 @@ def obstacle_of_model(
         return too_large
     if recursion.n_states(sizes) * n_sums**2 > _MOST_SUMS:
         return TooLargeError(
-            f"sizes {sizes} with a theta per {concentration} need too much memory",
+            f"sizes {sizes} with one theta per {concentration} need too much memory",
             [
-                "give fewer or smaller tiers",
+                "use fewer or smaller tiers",
                 use(distance="inversions"),
                 use(concentration="single"),
             ],

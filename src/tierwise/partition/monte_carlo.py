@@ -112,7 +112,7 @@ def _error_of_average(shares: npt.NDArray[np.float64], centred: npt.NDArray[np.f
 class PathPartition(PartitionFunction):
     """Partition function estimated along a path of thetas.
 
-    The path is extended as larger thetas are asked for, and answers all smaller ones.
+    The path is extended as larger thetas are requested, and answers all smaller ones.
     """
 
     method = "path"
@@ -142,7 +142,7 @@ class PathPartition(PartitionFunction):
             # The chains, their places, and what is drawn while they are shuffled.
             3 * N_CHAINS * self.n_items * np.dtype(np.int64).itemsize,
             f"{N_CHAINS} orderings of {self.n_items:,} items",
-            "give fewer items",
+            "use fewer items",
         )
         sizes = np.array(self.sizes, dtype=np.int64)
         labels = np.repeat(np.arange(len(sizes)), sizes)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 # Distances times states up to which all distances are done at the same time: 32 MB.
 WIDEST_TABLE = 4_000_000
-# The same when the distribution itself is asked for: 1.3 GB, enough for Kendall and any 20 items.
+# The same when the distribution itself is requested: 1.3 GB, enough for Kendall and any 20 items.
 WIDEST_DISTRIBUTION = 160_000_000
 # Binomial coefficients of more items could overflow a float in the same pass.
 LARGEST_TIER_IN_TABLE = 1000

@@ -1,1 +1,1 @@
-"""How many answers are needed, which to ask for next, and when to stop."""
+"""Plan a data collection: how many answers, which to ask next, and when to stop."""

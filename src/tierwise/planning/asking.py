@@ -1,4 +1,4 @@
-"""Ways of asking: what an answer holds, and the answers that a model gives."""
+"""Kinds of questions, and the answers that a model gives to them."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 Model: TypeAlias = ClusteredMallows | ClusteredLuce
 Ask: TypeAlias = Literal["complete", "top", "subsets", "pairs", "best-worst"]
-"""What is asked for: a ranking of all items, of the best, of some that are shown, or of two; or
-the best and the worst of some that are shown."""
-# How few items can be listed or shown, where that is said.
+"""The kind of answer: a ranking of all items, of the best ones, of a subset, or of two;
+or the best and the worst of a subset."""
+# The smallest number of items that can be listed or shown.
 _FEWEST = {"top": 1, "subsets": 2, "best-worst": 3}
 
 
@@ -68,12 +68,12 @@ class Design:
         check_choice("ask", self.ask, get_args(Ask))
         if self.ask not in _FEWEST and self.size is not None:
             raise InputError(
-                "size says how many items are listed or shown: it goes with top lists and subsets",
+                "size is the number of items listed or shown: it needs top lists or subsets",
                 [use(ask="top"), use(ask="subsets"), use(ask="best-worst"), drop("size")],
             )
         if self.ask in _FEWEST:
             if self.size is None:
-                raise InputError("how many items are listed or shown is not known", [use(size=...)])
+                raise InputError("the number of items listed or shown is missing", [use(size=...)])
             check_count("size", self.size, _FEWEST[self.ask])
 
     def answers(self, model: Model, n_answers: int, rng: np.random.Generator) -> Rankings | Battles:

@@ -1,7 +1,7 @@
 """What published tiers claim, and how probable that is: boundaries and ties.
 
 As everywhere, that items differ is claimed under the prior of sizes as it is, and that they are
-tied or nearly under the "uniform" one (`tierwise.posterior.ties`). A claim is ruled out if its
+tied or nearly tied under the "uniform" one (`tierwise.posterior.ties`). A claim is ruled out if its
 contrary could be claimed: so neither a claim nor its contrary repeats the prior.
 """
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
 
 Settle: TypeAlias = Literal["differences", "tiers"]
-"""What is to be settled: the differences that are published, or the ties, too."""
+"""What to settle: the published differences, or the ties too."""
 Kind: TypeAlias = Literal["boundary", "tie"]
 State: TypeAlias = Literal["settled", "ruled out", "open"]
 KindOfClaim: TypeAlias = tuple[Kind, int]

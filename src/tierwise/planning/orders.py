@@ -1,6 +1,6 @@
 """What a comparison would say about the order of items, as draws of tiers have it.
 
-In each draw every two items are above, tied or below, and one wins a comparison with some chance.
+In each draw every pair of items is above, tied or below, and one wins with some probability.
 An answer says something about an order as far as the two go together from draw to draw. To second
 order, the information about an order is half the variance of the chance that it explains, over the
 variance of the answer. So a pair is also worth asking about if its answer says that there are any
@@ -43,7 +43,7 @@ class DrawnOrders:
     noise
         Variance of an answer that is chance in each draw, by pair.
     alike
-        In how many orders each two draws agree, each over its share; less what is expected.
+        In how many orders each pair of draws agree, each over its share; less what is expected.
     explained
         Variance of each chance that orders explain, summed over the orders of all pairs.
     variances
@@ -60,7 +60,7 @@ class DrawnOrders:
     variances: Floats
 
     def gains(self) -> Floats:
-        """Information of one comparison of each two items about the orders of all, in bits."""
+        """Information of one comparison of each pair of items about the orders of all, in bits."""
         gains = np.zeros((self.n_items, self.n_items))
         information = np.maximum(self.explained, 0.0) / (self.variances + self.noise)
         gains[np.triu_indices(self.n_items, k=1)] = 0.5 / np.log(2.0) * information

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 Goal: TypeAlias = Literal["tiers", "differences"] | tuple[int, int]
-"""What is to be found: all tiers, the pairs that differ, or those between two tiers."""
+"""The goal: all tiers, the pairs that differ, or the pairs between two tiers."""
 
 _FEWEST, _MOST_DOUBLINGS = 25, 10
 # Short chains suffice: sets of answers differ far more than draws of one posterior do.
@@ -51,14 +51,14 @@ _RESAMPLES = 400
 
 
 class Needed(NamedTuple):
-    """How many answers are needed, with a 90% interval of that number; None is "more than tried".
+    """The number of answers needed, with a 90% interval; None means "more than tried".
 
     Attributes
     ----------
     n_answers
         The number of answers at which the power is reached.
     low, high
-        How few and how many it may be: the simulation has an error.
+        The interval of the number, given the error of the simulation.
     """
 
     n_answers: int | None
@@ -68,36 +68,37 @@ class Needed(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan(Result):
-    """What numbers of answers would find; `plan` makes it.
+    """How much each number of answers would find; `plan` makes it.
 
     Each table has one row per number of answers and one column per simulated set of answers.
 
     Attributes
     ----------
     tiers : Tiers or None
-        The tiers that are supposed; None where each set has tiers of its own, drawn from a
-        posterior.
+        The assumed tiers; None if each set has its own tiers, drawn from a posterior.
     asked : str
-        What one answer is, in words.
+        The kind of answer, in words.
     n_answers : tuple of int
         The numbers of answers that were tried.
     found : numpy.ndarray
         Whether the published tiers are the true ones.
     separated : numpy.ndarray
-        Share of the pairs of items from different tiers that surely differ, in the right order.
+        Share of the pairs of items from different tiers that are clearly different, in the right
+        order.
     tied : numpy.ndarray
         Share of the pairs of items of one tier that are published as tied.
     wrong : numpy.ndarray
-        Share of the pairs of items that are said surely to differ and do not, or the other way.
+        Share of the pairs of items that are declared clearly different although they are tied or in
+        the opposite order.
     rank_width : numpy.ndarray
-        Mean number of ranks that the interval of an item spans, less one.
+        Mean width of the rank interval of an item.
     between_tiers : numpy.ndarray or None
         ``[row, set, k, l]``: share of the pairs of an item of tier ``k`` and one of tier ``l`` that
-        surely differ, in the right order.
+        are clearly different, in the right order.
     certainty : float
-        Two items surely differ if one is better with this probability or more.
+        Two items are clearly different if one is better with this probability or more.
     power : float
-        The probability of success that is wanted.
+        The required probability of success.
     provenance : Provenance
         Version, seed and time.
     """
@@ -127,14 +128,18 @@ class Plan(Result):
         ----------
         of
             "tiers": whether all tiers are found. "differences": the share of the pairs from
-            different tiers that surely differ. ``(1, 2)``: the same share, between tiers 1 and 2.
+            different tiers that are clearly different. ``(1, 2)``: the same share, between tiers 1
+            and 2.
         """
         if of == "tiers":
             return self.found
         if of == "differences":
             return self.separated
         if self.between_tiers is None:
-            raise InputError("each set has tiers of its own, so no two of them can be named")
+            raise InputError(
+                "each set has its own tiers, so the goal cannot name two of them: use tiers or "
+                "differences"
+            )
         n_tiers = self.between_tiers.shape[2]
         if (
             not isinstance(of, tuple)
@@ -155,10 +160,10 @@ class Plan(Result):
         Parameters
         ----------
         power
-            The probability of success that is wanted (for shares of pairs, the mean share); None is
+            The required probability of success (for shares of pairs, the mean share); None means
             that of the plan.
         of
-            As for `success`.
+            As in `success`.
 
         Examples
         --------
@@ -219,7 +224,7 @@ class Plan(Result):
         }
 
     def sentence(self) -> str:
-        """Say how many answers are needed."""
+        """Return in words how many answers are needed."""
         said = []
         for goal, what in (
             ("differences", f"separate {percent(self.power)} of the pairs that differ"),
@@ -232,10 +237,10 @@ class Plan(Result):
             low = f"{number.low:,}" if number.low is not None else f"{self.n_answers[-1]:,}"
             high = f"{number.high:,}" if number.high is not None else f"over {self.n_answers[-1]:,}"
             said.append(f"about {number.n_answers:,} ({low} to {high}) {what}")
-        return f"Of {self.asked}, {'; '.join(said)}."
+        return f"With {self.asked}: {'; '.join(said)}."
 
     def table(self) -> tuple[list[str], list[list[str]]]:
-        """Return the header and the rows as people read them."""
+        """Return the header and the rows as text."""
         header = ["answers", "tiers found", "pairs separated", "tied pairs tied", "wrong", "ranks"]
         cells = [
             [
@@ -262,20 +267,20 @@ class Plan(Result):
         return header, cells
 
     def summary(self, width: int = 88) -> str:
-        """Return the plan for people.
+        """Return the plan as text.
 
         Parameters
         ----------
         width
-            How many columns there are to write in.
+            The width of the text, in characters.
         """
         header, cells = self.table()
         lines = aligned([header, *cells], left=())
         note = (
-            f"From {counted(self.n_sets, 'simulated set')} of answers per row. Pairs are separated "
-            f"where one item is better with a probability of {percent(self.certainty)} or more; "
-            "wrong is the share of all pairs that are separated although they are tied, or in the "
-            "wrong order."
+            f"From {counted(self.n_sets, 'simulated set')} of answers per row. Pairs are "
+            "separated if one item is better with a probability of "
+            f"{percent(self.certainty)} or more. Wrong: the share of all pairs that are "
+            "separated although they are tied, or in the wrong order."
         )
         return within("\n".join([self.sentence(), "", *lines, "", note]), width)
 
@@ -296,34 +301,34 @@ def plan(
     progress: Progress = "auto",
     rng: RandomSource = None,
 ) -> Plan:
-    """Find out by simulation how many answers are needed to find tiers.
+    """Find by simulation how many answers are needed to find tiers.
 
-    Answers are drawn from a model, asked for in some way, and analysed as `leaderboard` would
-    analyse them, with the model named.
+    Answers of the chosen kind are drawn from a model and analysed as by `leaderboard`, with the
+    true family given.
 
     Parameters
     ----------
     truth
-        What is supposed: a model (`ClusteredLuce`, `ClusteredMallows`), a fit of a pilot study, or
-        its posterior. With a posterior each set of answers has tiers of its own, drawn from it, so
-        the plan allows for what the pilot leaves open.
+        The assumed truth: a model (`ClusteredLuce`, `ClusteredMallows`), a fit of a pilot study, or
+        its posterior. With a posterior each set of answers has its own tiers, drawn from it, so the
+        plan accounts for the uncertainty of the pilot.
     ask
-        What one answer is. "complete": a ranking of all items (or scores of all of them for one
-        task). "top": a list of the best ``size``. "subsets": a ranking of ``size`` items that are
-        chosen at random. "pairs": a comparison of two items that are chosen at random.
-        "best-worst": the best and the worst of ``size`` items that are chosen at random (MaxDiff).
+        The kind of answer. "complete": a ranking of all items (or scores of all of them for one
+        task). "top": a list of the best ``size``. "subsets": a ranking of ``size`` random items.
+        "pairs": a comparison of two random items. "best-worst": the best and the worst of ``size``
+        random items (MaxDiff).
     size
         How many items are listed or shown, for "top", "subsets" and "best-worst".
     answers
         The numbers of answers to try. None doubles them, from 25, until the power is reached.
     power
-        The probability of finding the tiers, and the share of separated pairs, that is wanted.
+        The required probability of finding the tiers, and the required share of separated pairs.
     certainty
         Two items are separated if one is better with this probability or more.
     sets
-        How many sets of answers to simulate for each number.
+        The number of simulated data sets for each number of answers.
     workers, progress, rng
-        As for `search`. The same seed gives the same plan.
+        As in `search`. The same seed gives the same plan.
 
     Examples
     --------
@@ -338,7 +343,7 @@ def plan(
     if not 0.0 < check_number("power", power) < 1.0:
         raise InputError(f"power must be between 0 and 1; got {power}")
     if not 0.5 <= check_number("certainty", certainty) < 1.0:
-        raise InputError(f"certainty must be at least one half, and below 1; got {certainty}")
+        raise InputError(f"certainty must be at least 0.5 and below 1; got {certainty}")
     n_sets = check_count("sets", sets, 2)
     first_seed, second_seed = spawn_seeds(rng, 2)
     models = supposed_models(truth, n_sets, np.random.default_rng(first_seed))
@@ -383,7 +388,7 @@ def plan(
 
 
 def where_reached(numbers: Sequence[int], shares: Floats, wanted: float) -> float:
-    """At which number of answers shares, which grow with it but for chance, reach a value.
+    """Return the number of answers at which growing shares reach a value.
 
     Examples
     --------
@@ -422,7 +427,7 @@ class Outcome(NamedTuple):
 def supposed_models(
     truth: Model | Fit | Posterior, number: int, rng: np.random.Generator
 ) -> list[Model]:
-    """Return the model that each of so many sets of answers is drawn from."""
+    """Return the model of each simulated set of answers."""
     if isinstance(truth, Fit):
         truth = truth.model()
     if isinstance(truth, ClusteredMallows | ClusteredLuce):
@@ -529,7 +534,7 @@ def add_answers(data: Rankings | Battles | None, further: Rankings | Battles) ->
     joined = Rankings.concat([data, cast("Rankings", further)])
     if joined.weights.dtype.kind == "i":
         return joined.with_weights_as("counts")
-    # Weights of a survey were scaled before, and are not scaled again.
+    # Survey weights were scaled before, and are not scaled again.
     return joined.with_scaled_weights(joined.weights, len(joined))
 
 
@@ -570,7 +575,7 @@ def _ladder(answers: Iterable[int] | None, design: Design, n_items: int) -> list
         return [first * 2**step for step in range(_MOST_DOUBLINGS)]
     numbers = [check_count("answers", one) for one in check_iterable("answers", answers, "numbers")]
     if not numbers:
-        raise InputError("there are no numbers of answers: give at least one")
+        raise InputError("there are no numbers of answers: pass at least one")
     return sorted(set(numbers))
 
 

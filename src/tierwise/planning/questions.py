@@ -1,4 +1,4 @@
-"""next_questions: which comparisons say most about what is still open."""
+"""next_questions: the most informative comparisons."""
 
 from __future__ import annotations
 
@@ -59,10 +59,10 @@ _CHAINS = 2
 # What none of a few hundred draws says is still possible, so normal strengths have a small say.
 _SAY_OF_STRENGTHS = 0.01
 # Said where all draws agree.
-_NOTHING_OPEN = "No answer is expected to say anything new"
-# Said under tables of pairs.
+_NOTHING_OPEN = "No question is expected to be informative"
+# The note under tables of pairs.
 _SUM_OF_SHARES = (
-    "The three need not add up to 100%: a better item may be near, too, and near ties are judged "
+    "The three need not add up to 100%: a better item may be nearly tied, and near ties are judged "
     "under a prior that does not favour few tiers."
 )
 
@@ -76,13 +76,13 @@ class Question(Result):
     items
         The items to show.
     gain
-        How much the answer is expected to say about which items are above, tied and below, in
-        bits, summed over all pairs of items; with those asked before taken as answered.
+        The expected information of the answer about which items are above, tied and below, in
+        bits, summed over all pairs of items, assuming that earlier questions are answered.
     above, near, below
         For two items: probability that the first is in a better tier than the second, that the two
-        are tied or nearly, and that the first is in a worse tier; None for more items. These need
-        not sum to 1: a better item may be near, too, and near ties are judged under a prior that
-        does not favour few tiers.
+        are tied or nearly tied, and that the first is in a worse tier; None for more items. These
+        need not sum to 1: a better item may be nearly tied, and near ties are judged under a prior
+        that does not favour few tiers.
     """
 
     items: tuple[Item, ...]
@@ -94,14 +94,14 @@ class Question(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Questions(Result):
-    """What to ask next, the most informative first; `next_questions` makes it.
+    """The next questions, the most informative first; `next_questions` makes it.
 
     Attributes
     ----------
     rows : tuple of Question
         The questions.
     n_draws : int
-        Number of draws of the posterior that they come from.
+        Number of posterior draws behind them.
     """
 
     rows: tuple[Question, ...]
@@ -139,7 +139,7 @@ class Questions(Result):
         }
 
     def table(self, longest_name: int | None = None) -> tuple[list[str], list[list[str]]]:
-        """Return the header and the rows as people read them; names may be cut."""
+        """Return the header and the rows as text; names may be cut."""
         pairs = bool(self.rows) and self.rows[0].above is not None
         items = list(dict.fromkeys(item for row in self.rows for item in row.items))
         names = [str(item) for item in items]
@@ -158,12 +158,12 @@ class Questions(Result):
         return header, cells
 
     def summary(self, width: int = 88) -> str:
-        """Return the questions for people.
+        """Return the questions as text.
 
         Parameters
         ----------
         width
-            How many columns there are to write in.
+            The width of the text, in characters.
         """
         if not self.rows:
             return f"{_NOTHING_OPEN}, from {self.n_draws:,} draws of the posterior."
@@ -178,8 +178,8 @@ class Questions(Result):
             left_out = f"Left out to fit the width: {header[-1]}. "
             header, cells = header[:-1], [cell[:-1] for cell in cells]
         note = (
-            f"{left_out}Gain is what one answer is expected to say about which items are above, "
-            f"tied and below, from {self.n_draws:,} draws of the posterior."
+            f"{left_out}Gain: the expected information of one answer about which items are "
+            f"above, tied and below, from {self.n_draws:,} draws of the posterior."
         )
         if self.rows[0].near is not None:
             note += f" P(near): {NEARLY_IN_WORDS}. {_SUM_OF_SHARES}"
@@ -204,14 +204,14 @@ def next_questions(
     posterior: Posterior | None = None,
     rng: RandomSource = None,
 ) -> Questions:
-    """Find the comparisons that are expected to say most about the tiers.
+    """Find the comparisons with the most expected information about the tiers.
 
-    Each pair of items is above, tied or below; what is open about that has an entropy. A question
-    is worth the entropy that its answer is expected to take away, summed over all pairs of items:
-    who wins says something about the two, about all others, and about whether there are tiers at
-    all, as far as these go together in draws of the posterior.
-    Questions of a batch are chosen one after the other, each as if those before had been answered,
-    so that a batch does not ask the same thing twice in other words.
+    For each pair of items, the first is above, tied with or below the second, and the uncertainty
+    about this has an entropy. The gain of a question is the expected reduction of entropy, summed
+    over all pairs of items: who wins is informative about the two, about all others, and about
+    whether there are tiers at all, as far as these go together in draws of the posterior. Questions
+    of a batch are chosen one after another, assuming that earlier ones are answered, so a batch
+    does not ask the same thing twice.
 
     Asking about the closest strengths is not the same: close items win about half of their
     comparisons, tied or not, and such votes alone do not show that there are tiers.
@@ -219,24 +219,24 @@ def next_questions(
     Parameters
     ----------
     data
-        The answers that there are.
+        The answers so far.
     k
-        How many questions. No two are the same.
+        The number of questions, all different.
     ask
-        "pairs": two items are to be compared. "subsets": ``size`` items are to be ranked.
+        "pairs": compare two items. "subsets": rank ``size`` items.
     size
-        How many items a subset has.
+        The number of items in a subset.
     costs
-        What it costs to show an item; 1 if it is not named. Questions are compared by gain per
-        cost, which is the sum over the items shown.
+        The cost of showing an item; 1 if not given. Questions are compared by gain per cost, summed
+        over the items shown.
     exclude
-        Pairs of items that cannot be asked about together.
+        Pairs of items that must not be shown together.
     choice
-        What `choose` found for the data; then models are not compared again.
+        The result of `choose` for the data, to avoid comparing the models again.
     posterior
-        Draws of tiers given these data, if you have them; then none are made.
+        A posterior of these data, if you have one, to avoid sampling again.
     rng
-        A seed, for the same questions every time.
+        Seed or generator.
 
     Examples
     --------
@@ -254,7 +254,7 @@ def next_questions(
         posterior = _posterior_of(known, choice, rng)
     items = known.items
     if set(posterior.items) != set(items):
-        raise InputError("the posterior is about other items than the data", [drop("posterior")])
+        raise InputError("the posterior has other items than the data", [drop("posterior")])
     n_items = len(items)
     allowed = ~np.eye(n_items, dtype=bool)
     for first, second in _numbered_pairs(exclude, items):
@@ -267,7 +267,7 @@ def next_questions(
             raise InputError("a pair has two items", [drop("size"), use(ask="subsets")])
         size = 2
     elif size is None:
-        raise InputError("how many items a subset has is not known", [use(size=...)])
+        raise InputError("the number of items in a subset is missing", [use(size=...)])
     size = check_count("size", size, 2, n_items)
     order = [posterior.items.index(item) for item in items]
     above = share_above(posterior.labels)[np.ix_(order, order)]

@@ -1,4 +1,4 @@
-"""enough: whether what is published has settled, and how many answers are missing if it has not."""
+"""enough: whether published tiers are settled, and how many more answers would settle them."""
 
 from __future__ import annotations
 
@@ -77,29 +77,29 @@ _MOST_ITEMS, _MOST_CELLS, _FUTURES_WHERE_CHEAP = 15, 600, 50
 
 @dataclass(frozen=True, eq=False)
 class Claim(Result):
-    """Something that published tiers say, how sure it is, and when it will be settled.
+    """A claim of published tiers, its probability, and when it will be settled.
 
     Attributes
     ----------
     kind
         "boundary": all items of the tier are better than all of the next one. "tie": all items of
-        the tier are tied or nearly: none would be preferred to another by more than 55%.
+        the tier are tied or nearly tied: none would be preferred to another by more than 55%.
     tier
         The number of the tier, 1 being the best.
     probability
-        Probability that it holds; of ties, under the "uniform" prior of sizes, as
-        `Posterior.tied_or_nearly_probabilities` has it.
+        Probability that it holds; for ties, under the "uniform" prior of sizes, as in
+        `Posterior.tied_or_nearly_probabilities`.
     state
-        "settled" if that is at least the certainty that is asked for, "ruled out" if the same is
-        true of its contrary, else "open".
+        "settled" if that is at least the required certainty, "ruled out" if the same is true of its
+        contrary, otherwise "open".
     shares
-        In which share of the simulated futures it is no longer open, at each number of further
-        answers that was tried (`Enough.further_tried`).
+        The share of simulated futures in which it is no longer open, for each number of further
+        answers tried (`Enough.further_tried`).
     further
         The number of further answers with which it is no longer open in 80% of the simulated
         futures; 0 if it is not open, None if more are needed than were tried.
     interval
-        The same for 10% and 90% of the futures; None is more than were tried.
+        The same for 10% and 90% of the futures; None means more than were tried.
     """
 
     kind: Kind
@@ -112,12 +112,12 @@ class Claim(Result):
 
     @property
     def settled(self) -> bool:
-        """Whether it holds as surely as was asked for."""
+        """Whether it holds with the required certainty."""
         return self.state == "settled"
 
     @property
     def name(self) -> str:
-        """What it is, for people."""
+        """The claim in words."""
         if self.kind == "tie":
             return f"the tie within tier {self.tier}"
         return f"the boundary between tiers {self.tier} and {self.tier + 1}"
@@ -132,22 +132,22 @@ class Enough(Result):
     tiers : Tiers
         The tiers that would be published now.
     claims : tuple of Claim
-        What is known of the boundaries between them, and of ties if these are asked for.
+        The boundaries between them, and ties on request.
     certainty : float
         A claim is settled if it holds with this probability or more.
     n_answers : float
-        How many answers there are.
+        The number of answers.
     further_tried : tuple of int
-        Numbers of further answers that futures were looked at with.
+        The numbers of further answers at which futures were checked.
     n_futures : int
-        Number of futures that were simulated.
+        Number of simulated futures.
     n_streams : int
-        Number of collections that were simulated from nothing, to see how often the rule errs.
+        Number of data collections simulated from the start, to estimate how often the rule errs.
     n_looks : int
-        How often each of these was looked at.
+        The number of looks at each of them.
     n_stopped, n_wrong : int
-        In how many of them the rule said "enough" at some look, and in how many of these some
-        claim that was published then was wrong.
+        In how many of them the rule said "enough" at some look, and in how many of these a
+        published claim was wrong.
     choice : Choice
         The model, what it was compared with, and its most probable tiers.
     provenance : Provenance
@@ -180,7 +180,7 @@ class Enough(Result):
 
     @property
     def most_wrong(self) -> float | None:
-        """Upper 95% bound of how often the rule is wrong; None if nothing was simulated."""
+        """Upper 95% bound of the error rate of the rule; None if nothing was simulated."""
         from scipy.stats import beta
 
         if not self.n_streams:
@@ -188,7 +188,7 @@ class Enough(Result):
         return float(beta.ppf(0.95, self.n_wrong + 1, self.n_streams - self.n_wrong))
 
     def sentence(self) -> str:
-        """Say in a line whether there are enough answers, or how many are missing."""
+        """Return a sentence on whether there are enough answers, or how many more are needed."""
         open_ones = [claim for claim in self.claims if claim.state == "open"]
         ruled_out = [claim.name for claim in self.claims if claim.state == "ruled out"]
         if not open_ones and ruled_out:
@@ -223,14 +223,13 @@ class Enough(Result):
         )
 
     def caution(self) -> str:
-        """Say how often the rule errs if it is looked at again and again."""
+        """Return a sentence on how often the rule errs with repeated looks."""
         if self.most_wrong is None:
-            return "How often this rule errs was not simulated."
+            return "The error rate of this rule was not simulated."
         return (
-            f"Looked at {self.n_looks} times on the way, the rule stopped "
-            f"{self.n_stopped} of {self.n_streams} simulated collections, and "
-            f"{self.n_wrong} of them with a wrong claim (at most {self.most_wrong:.0%} of all, "
-            "with 95% confidence)."
+            f"With {self.n_looks} looks on the way, the rule stopped {self.n_stopped} of "
+            f"{self.n_streams} simulated collections, {self.n_wrong} of them with a wrong "
+            f"claim (at most {self.most_wrong:.0%} of all, with 95% confidence)."
         )
 
     def table(self) -> tuple[list[str], list[list[str]]]:
@@ -295,12 +294,12 @@ class Enough(Result):
         }
 
     def summary(self, width: int = 88) -> str:
-        """Return the answer for people.
+        """Return the result as text.
 
         Parameters
         ----------
         width
-            How many columns there are to write in.
+            The width of the text, in characters.
         """
         header, cells = self.table()
         lines = [self.sentence(), "", *aligned([header, *cells], left=(0,))]
@@ -326,36 +325,37 @@ def enough(
     progress: Progress = "auto",
     rng: RandomSource = None,
 ) -> Enough:
-    """Say whether the tiers have settled, and how many further answers would settle them.
+    """Find whether the tiers are settled, and how many more answers would settle them.
 
-    A boundary between two tiers is settled if all items of the one are better than all items of the
-    next with a given probability; a tie, if all items of the tier are tied or nearly with it.
-    It is ruled out if the contrary has that probability. What is missing until one or the other is
-    known is found by simulating futures: a draw of the posterior is the truth, near ties included,
-    further answers of the same kind come from it, and the analysis is repeated with them. Futures
-    in which a claim stays open are counted as such. Since people look again and again while answers
-    come in, it is also simulated how often this rule would have stopped with a wrong claim.
+    A boundary between two tiers is settled if all items of one are better than all items of the
+    next with a given probability; a tie is settled if all items of the tier are tied or nearly tied
+    with that probability. A claim is ruled out if its contrary has that probability. The number of
+    further answers comes from simulated futures: a posterior draw, near ties included, is taken as
+    the truth, further answers of the same kind are drawn from it, and the analysis is repeated with
+    them. Futures in which a claim stays open count as open. Because people look repeatedly while
+    answers come in, the function also simulates how often this rule would have stopped with a wrong
+    claim.
 
     Parameters
     ----------
     data
-        The answers that there are.
+        The answers so far.
     settle
-        "differences": all boundaries are to be settled (and the tie, where all items are tied).
-        "tiers": all ties, too, which takes many more answers.
+        "differences": settle all boundaries (and the tie, if all items are tied). "tiers": settle
+        all ties too, which takes many more answers.
     certainty
-        What is published is settled if it holds with this probability or more.
+        A claim is settled if it holds with this probability or more.
     choice
-        What `choose` found for the data; then models are not compared again.
+        The result of `choose` for the data, to avoid comparing the models again.
     futures
-        How many futures to simulate. Each repeats the analysis up to seven times, with chains that
-        begin at the truth and so are short. With fewer than about 50 the numbers that come out
-        finite tend to be too small.
+        The number of simulated futures. Each repeats the analysis up to seven times, with short
+        chains that begin at the truth. With fewer than about 50 futures, finite numbers tend to be
+        too small.
     streams
-        How many collections to simulate from nothing, from the tiers as they are; 0 leaves that
-        out. Each repeats the analysis up to eight times.
+        The number of data collections to simulate from the start, with the current tiers as the
+        truth; 0 skips this. Each repeats the analysis up to eight times.
     workers, progress, rng
-        As for `search`. The same seed gives the same answer.
+        As in `search`. The same seed gives the same answer.
 
     Examples
     --------
@@ -367,7 +367,7 @@ def enough(
     watch = Stopwatch()
     known = at_effective_number(check_data(data, "enough", Rankings, Battles, weights="effective"))
     if not 0.5 <= check_number("certainty", certainty) < 1.0:
-        raise InputError(f"certainty must be at least one half, and below 1; got {certainty}")
+        raise InputError(f"certainty must be at least 0.5 and below 1; got {certainty}")
     check_choice("settle", settle, get_args(Settle))
     check_count("futures", futures, 0)
     check_count("streams", streams, 0)

@@ -49,7 +49,7 @@ class Strengths:
 
     @property
     def variances_of_differences(self) -> Floats:
-        """Variance of the difference of each two."""
+        """Variance of the difference of each pair."""
         return _of_differences(self.covariance)
 
     def precision(self, one: int, other: int) -> float:
@@ -58,7 +58,7 @@ class Strengths:
 
     @cached_property
     def precisions(self) -> Floats:
-        """How precisely one comparison of each two observes their difference: p (1 - p)."""
+        """How precisely one comparison of each pair observes their difference: p (1 - p)."""
         chances = 1.0 / (1.0 + np.exp(self.means - self.means[:, None]))
         return np.asarray(chances * (1.0 - chances))
 
@@ -122,6 +122,6 @@ def gains_of_comparisons(strengths: Strengths, weights: Floats) -> Floats:
 
 
 def _of_differences(covariance: Floats) -> Floats:
-    """Variance of the difference of each two."""
+    """Variance of the difference of each pair."""
     diagonal = np.diag(covariance)
     return np.asarray(diagonal[:, None] + diagonal - 2.0 * covariance)

@@ -1,7 +1,7 @@
-"""Figures: one function each, drawn with matplotlib on axes that you may give.
+"""Figures: one function each, drawn with matplotlib, optionally on your own axes.
 
 Every function takes an optional ``ax``, draws on it or on a new figure, and returns it.
-Colours can be distinguished by colour-blind readers, and labels fit with 25 items.
+Colours suit colour-blind readers, and labels fit with 25 items.
 """
 
 from tierwise.plots.comparison import rank_diagram

@@ -34,19 +34,19 @@ def rank_diagram(
 ) -> Axes:
     """Draw methods along an axis, names on both sides, and a bar for each tier.
 
-    It reads like a critical-difference diagram, but bars do not overlap: a method is in one tier.
-    A pale line through the end of a method's line is the interval of its mean rank or strength.
-    Save it as PDF, SVG or PNG: ``rank_diagram(compared).figure.savefig("methods.pdf")``.
+    It reads like a critical-difference diagram, but bars do not overlap: each method is in one
+    tier. A pale line through the end of a method's line is the interval of its mean rank or
+    strength. Save it as PDF, SVG or PNG: ``rank_diagram(compared).figure.savefig("methods.pdf")``.
 
     Parameters
     ----------
     compared
-        What `compare` found.
+        The result of `compare`.
     along
         "ranks": mean ranks over data sets, with bootstrap intervals. "strengths": on the Elo scale,
-        with posterior intervals, where tiers have worths.
+        with posterior intervals, if tiers have worths.
     ax
-        Where to draw; a new figure where none is given.
+        Where to draw; a new figure if not given.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Figures of the answers themselves: ranks of items, who is above whom, who was compared."""
+"""Figures of the answers: ranks of items, pairwise shares, comparisons."""
 
 from __future__ import annotations
 
@@ -30,21 +30,22 @@ if TYPE_CHECKING:
 def rank_boxes(
     rankings: Rankings, tiers: Tiers | Fit | None = None, *, ax: Axes | None = None
 ) -> Axes:
-    """Draw the distribution of each item's ranks: who is liked, and on whom opinion is split.
+    """Draw the distribution of each item's ranks.
 
     A box holds the middle half of the ranks and is cut at the median, its whiskers hold 90% of
-    them, and a dot is the mean. Tied items share the mean of the ranks they take up. An item that
-    an answer leaves out counts as the middle of the ranks that are left where such items are ranked
-    below; otherwise that answer does not count.
+    them, and a dot is the mean. Tied items share the mean of their ranks. If an answer does not
+    list an item, the item gets the middle of the remaining ranks if such items rank below;
+    otherwise that answer does not count.
 
     Parameters
     ----------
     rankings
         The rankings.
     tiers
-        Tiers, or a fit, to group and colour the items by; without, items are in order of mean rank.
+        Tiers, or a fit, to group and colour the items by; without them, items are sorted by mean
+        rank.
     ax
-        Where to draw; a new figure where none is given.
+        Where to draw; a new figure if not given.
 
     Examples
     --------
@@ -67,7 +68,7 @@ def rank_boxes(
 
 
 def tier_rank_boxes(rankings: Rankings, tiers: Tiers | Fit, *, ax: Axes | None = None) -> Axes:
-    """Draw the distribution of the ranks of each tier's items, all items of a tier together.
+    """Draw the distribution of ranks for each tier, with all its items together.
 
     Parameters
     ----------
@@ -76,7 +77,7 @@ def tier_rank_boxes(rankings: Rankings, tiers: Tiers | Fit, *, ax: Axes | None =
     tiers
         Tiers of their items, or a fit.
     ax
-        Where to draw; a new figure where none is given.
+        Where to draw; a new figure if not given.
 
     Examples
     --------
@@ -101,19 +102,19 @@ def tier_rank_boxes(rankings: Rankings, tiers: Tiers | Fit, *, ax: Axes | None =
 def rank_shares(
     rankings: Rankings, items: Iterable[Item] | None = None, *, ax: Axes | None = None
 ) -> Axes:
-    """Draw how many people give an item each rank: where opinion is divided, it has two hills.
+    """Draw how many people give an item each rank: divided opinion has two peaks.
 
-    Each item has a row of bars. Items that an answer ties share the ranks they take up evenly, and
-    so do those it leaves out where these are ranked below; otherwise that answer does not count.
+    Each item has a row of bars. Tied items share their ranks evenly, and so do items not listed if
+    these rank below; otherwise that answer does not count.
 
     Parameters
     ----------
     rankings
         The rankings.
     items
-        Which items to draw, such as ``fit.divided``; all where none are given.
+        The items to draw, such as ``fit.divided``; by default all.
     ax
-        Where to draw; a new figure where none is given.
+        Where to draw; a new figure if not given.
 
     Examples
     --------
@@ -129,7 +130,7 @@ def rank_shares(
     unknown = [item for item in chosen if item not in rankings.items]
     if unknown or not chosen:
         what = f"{unknown[0]!r} is not among them" if unknown else "none were given"
-        raise InputError(f"items must be items of the rankings, at least one: {what}")
+        raise InputError(f"items must be at least one item of the rankings: {what}")
     shares = _shares_of_ranks(rankings)[[rankings.items.index(item) for item in chosen]]
     highest = float(np.nanmax(shares))
     n_items = len(rankings.items)
@@ -199,7 +200,7 @@ def items_in_order(rankings: Rankings, shown: ShownTiers | None) -> list[Item]:
 
 
 def _ranks_by_item(rankings: Rankings) -> NDArray[np.float64]:
-    """Return the rank of each item (row) in each distinct answer; NaN where it has none.
+    """Return the rank of each item (row) in each distinct answer; NaN if it has none.
 
     Tied items share the mean of the ranks they take up, as do items that come below the others.
     """
@@ -294,10 +295,10 @@ def pairwise_matrix(
     rankings
         The rankings, or pairwise answers.
     tiers
-        Tiers, or a fit, to group the items by, with lines between them; without, items are in
-        order of mean rank, or of how often they are preferred.
+        Tiers, or a fit, to group the items by, with lines between them; without them, items are
+        sorted by mean rank, or by how often they are preferred.
     ax
-        Where to draw; a new figure where none is given.
+        Where to draw; a new figure if not given.
 
     Examples
     --------
@@ -329,17 +330,17 @@ def pairwise_matrix(
 def times_compared(
     preferences: Preferences, tiers: Tiers | Fit | None = None, *, ax: Axes | None = None
 ) -> Axes:
-    """Draw how often each pair of items were compared.
+    """Draw how often each pair of items was compared.
 
     Parameters
     ----------
     preferences
         Pairwise answers.
     tiers
-        Tiers, or a fit, to group the items by, with lines between them; without, items are in
-        order of how often they are preferred.
+        Tiers, or a fit, to group the items by, with lines between them; without them, items are
+        sorted by how often they are preferred.
     ax
-        Where to draw; a new figure where none is given.
+        Where to draw; a new figure if not given.
 
     Examples
     --------
@@ -373,7 +374,7 @@ def times_compared(
 def preferred_shares(
     preferences: Preferences, tiers: Tiers | Fit | None = None, *, ax: Axes | None = None
 ) -> Axes:
-    """Draw how often each item is preferred when it is compared.
+    """Draw how often each item is preferred in its comparisons.
 
     Parameters
     ----------
@@ -382,7 +383,7 @@ def preferred_shares(
     tiers
         Tiers, or a fit, to group and colour the items by.
     ax
-        Where to draw; a new figure where none is given.
+        Where to draw; a new figure if not given.
 
     Examples
     --------
@@ -406,7 +407,7 @@ def preferred_shares(
     style.name_rows(ax, style.short_names(items))
     ax.set_xlim(0.0, 1.0)
     ax.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-    ax.set_xlabel("preferred when compared")
+    ax.set_xlabel("share of comparisons won")
     style.without_frame(ax, "bottom")
     return ax
 

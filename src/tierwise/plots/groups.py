@@ -1,4 +1,4 @@
-"""Figures of groups of people: their tiers, who belongs to them, and how a tree splits people."""
+"""Figures of groups of people: tiers, memberships, and trees."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ _LEGEND_HANDLE = 4.0  # the patch of colour before a label, and the space around
 
 
 def group_tier_lists(mixture: Mixture, *, ax: Axes | None = None) -> Axes:
-    """Draw the tiers of the groups side by side, best on top, with share and theta of each.
+    """Draw the tiers of the groups side by side, best on top, with the share and theta of each.
 
     Parameters
     ----------
     mixture
         A mixture.
     ax
-        Where to draw; a new figure where none is given.
+        Where to draw; a new figure if not given.
 
     Examples
     --------
@@ -76,17 +76,17 @@ def group_tier_lists(mixture: Mixture, *, ax: Axes | None = None) -> Axes:
 
 
 def memberships(mixture: Mixture, *, ax: Axes | None = None) -> Axes:
-    """Draw how surely people belong to the group that they most probably belong to.
+    """Draw how certain it is that people belong to their most probable group.
 
-    Bars far to the right are people who clearly belong to one group. The legend says how sure it
-    is on average, and how well the groups are separated: 100% is without any doubt.
+    Bars far to the right are people who clearly belong to one group. The legend gives the mean
+    certainty and the separation of the groups; 100% means no doubt.
 
     Parameters
     ----------
     mixture
         A mixture.
     ax
-        Where to draw; a new figure where none is given.
+        Where to draw; a new figure if not given.
 
     Examples
     --------
@@ -202,14 +202,14 @@ def _label(name: str, sure: NDArray[np.float64], weights: NDArray[np.float64]) -
 
 
 def group_tree(tree: GroupTree, *, ax: Axes | None = None) -> Axes:
-    r"""Draw a tree of people from left to right, and the tiers of those who are not split further.
+    r"""Draw a tree of people from left to right, with the tiers of its leaves.
 
     Parameters
     ----------
     tree
         The tree, from `tierwise.group_tree`.
     ax
-        Where to draw; a new figure where none is given.
+        Where to draw; a new figure if not given.
 
     Examples
     --------
@@ -287,7 +287,7 @@ def _label_of_node(node: Node) -> str:
 
 
 def _tier_lines(leaf: Node) -> list[tuple[int, int, str]]:
-    """Return the number of a tier (0 where the tier goes on), the tier, and names, line by line."""
+    """Return the number of a tier (0 if the tier goes on), the tier, and names, line by line."""
     lines = []
     for number, tier in enumerate(leaf.group.tiers, start=1):
         names = ", ".join(style.short_names(tier))

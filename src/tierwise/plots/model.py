@@ -1,4 +1,4 @@
-"""Figures of a fitted model: what it expects, beside what people said, and how far they agree."""
+"""Figures of a fitted model: expectations, data, and agreement."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ def distance_distributions(
     Parameters
     ----------
     sizes
-        Size vectors, each a line.
+        Size vectors, one line each.
     distance
         The distance.
     theta
-        Concentration; 0 takes all orderings as equally probable.
+        Concentration; with 0 all orderings are equally probable.
     ax
-        Where to draw; a new figure where none is given.
+        Where to draw; a new figure if not given.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def distance_distributions(
     """
     vectors = [check_sizes(one) for one in sizes]
     if not vectors:
-        raise InputError("there are no sizes to draw: give at least one size vector")
+        raise InputError("there are no sizes to draw: pass at least one size vector")
     ax = style.new_axes(ax, 6.4, 3.6)
     for number, vector in enumerate(vectors):
         distribution = partition_function(vector, distance).distribution()
@@ -88,14 +88,14 @@ def distance_distributions(
 
 
 def rank_tier_bars(model: ClusteredMallows | Fit, *, ax: Axes | None = None) -> Axes:
-    """Draw how probable an item of each tier is in each place, one bar for each place.
+    """Draw the probability of each tier in each place, one bar per place.
 
     Parameters
     ----------
     model
-        The model, or a fit, whose items that people are divided about are a colour of their own.
+        The model, or a fit; items that people are divided about get a separate colour.
     ax
-        Where to draw; a new figure where none is given.
+        Where to draw; a new figure if not given.
 
     Examples
     --------
@@ -156,17 +156,17 @@ def name_of_sizes(sizes: Sizes) -> str:
 
 
 def expected_pairs(check: FitCheck, *, ax: Axes | None = None) -> Axes:
-    """Draw pairwise proportions against those that the model expects, one dot for each pair.
+    """Draw pairwise shares against those that the model expects, one dot per pair.
 
-    Dots on the diagonal are pairs that the model predicts. Each pair is drawn once, the item of
-    the better tier (or the one that is more often ahead) first.
+    Dots on the diagonal are pairs that the model predicts exactly. Each pair is drawn once, with
+    the item of the better tier (or the one that is ahead more often) first.
 
     Parameters
     ----------
     check
         A check of a fit.
     ax
-        Where to draw; a new figure where none is given.
+        Where to draw; a new figure if not given.
 
     Examples
     --------
@@ -209,14 +209,14 @@ def expected_pairs(check: FitCheck, *, ax: Axes | None = None) -> Axes:
 
 
 def expected_ranks(check: FitCheck, *, ax: Axes | None = None) -> Axes:
-    """Draw by how much more, or less, often than expected each item has each rank.
+    """Draw how much more or less often than expected each item has each rank.
 
     Parameters
     ----------
     check
         A check of a fit.
     ax
-        Where to draw; a new figure where none is given.
+        Where to draw; a new figure if not given.
 
     Examples
     --------
@@ -235,7 +235,7 @@ def expected_ranks(check: FitCheck, *, ax: Axes | None = None) -> Axes:
     order = [check.items.index(item) for item in items]
     excess = (check.ranks_observed - check.ranks_expected)[order]
     if np.isnan(excess).all():
-        raise InputError("the answers are incomplete and fill no place: there are no ranks to draw")
+        raise InputError("the answers are too incomplete to draw ranks: use complete answers")
     # Places that not every answer fills are left out: they are the last ones.
     excess = excess[:, ~np.isnan(excess).any(axis=0)]
     reach = float(np.abs(excess).max())
@@ -261,7 +261,7 @@ def expected_ranks(check: FitCheck, *, ax: Axes | None = None) -> Axes:
 
 
 def theta_along_ranking(check: FitCheck, *, ax: Axes | None = None) -> Axes:
-    """Draw theta at each line between tiers, beside the one theta of the fit.
+    """Draw theta at each line between tiers, with the theta of the fit.
 
     Tiers are numbered as they are shown; a row of items that people are divided about has an arrow
     instead of its number.
@@ -271,7 +271,7 @@ def theta_along_ranking(check: FitCheck, *, ax: Axes | None = None) -> Axes:
     check
         A check of a fit.
     ax
-        Where to draw; a new figure where none is given.
+        Where to draw; a new figure if not given.
 
     Examples
     --------
@@ -283,7 +283,10 @@ def theta_along_ranking(check: FitCheck, *, ax: Axes | None = None) -> Axes:
     ['1|2', '2|3']
     """
     if not check.lines:
-        raise InputError("there are no lines between tiers whose crossings the answers tell")
+        raise InputError(
+            "the answers do not show how often items cross lines between tiers: "
+            "use complete rankings, and a fit with two tiers or more"
+        )
     thetas = np.array([line.theta for line in check.lines])
     numbers = np.arange(len(thetas))
     ax = style.new_axes(ax, 6.4, 3.2)
@@ -309,7 +312,7 @@ def theta_along_ranking(check: FitCheck, *, ax: Axes | None = None) -> Axes:
     ax.set_xticks(numbers, [f"{signs[line.above]}|{signs[line.below]}" for line in check.lines])
     ax.set_ylim(bottom=0.0)
     ax.set_xlabel("line between tiers")
-    ax.set_ylabel("theta that its crossings suggest")
+    ax.set_ylabel("theta estimated at the line")
     if single or infinite.any():
         ax.legend(frameon=False)
     style.without_frame(ax, "bottom", "left")
@@ -317,21 +320,21 @@ def theta_along_ranking(check: FitCheck, *, ax: Axes | None = None) -> Axes:
 
 
 def agreement_along_tiers(fit: Fit, *, ax: Axes | None = None) -> Axes:
-    """Draw how probable it is that somebody ranks an item of a tier above one of the next.
+    """Draw the probability that a person ranks an item of a tier above one of the next.
 
-    A dot is what the fitted model says, and its line is the confidence interval, at the level of
-    the fit; a diamond is how often the answers have it so. 50% is a coin toss. Grey rows are items
+    A dot is the probability under the fitted model, and its line the confidence interval at the
+    level of the fit; a diamond is the share in the data. 50% is a coin toss. Grey rows are items
     that people are divided about, each compared with all items that the fit places below it.
 
-    How probable it is depends on theta, and on how far tiers are apart: items of large tiers are
-    further from those of the next one than items of small tiers.
+    The probability depends on theta and on the distance between tiers: items of large tiers are
+    further from those of the next tier than items of small ones.
 
     Parameters
     ----------
     fit
         A fit with at least two tiers: one theta, or one for each tier or place.
     ax
-        Where to draw; a new figure where none is given.
+        Where to draw; a new figure if not given.
 
     Examples
     --------
@@ -347,14 +350,14 @@ def agreement_along_tiers(fit: Fit, *, ax: Axes | None = None) -> Axes:
 
 
 def strengths(fit: Fit, *, ax: Axes | None = None) -> Axes:
-    """Draw tiers on the axis of strength: how far they are apart, with intervals.
+    """Draw tiers on an axis of strength, with intervals.
 
     Parameters
     ----------
     fit
-        A fit with worths, that is of the family "luce".
+        A fit of the family "luce", which has worths.
     ax
-        Where to draw; a new figure where none is given.
+        Where to draw; a new figure if not given.
 
     Examples
     --------
@@ -366,7 +369,7 @@ def strengths(fit: Fit, *, ax: Axes | None = None) -> Axes:
     """
     if fit.family != "luce":
         raise InputError(
-            "strengths need worths, and this fit has theta", [instead("fit", family="luce")]
+            "strengths need worths, but this fit has theta", [instead("fit", family="luce")]
         )
     n_tiers = len(fit.tiers)
     ax = style.new_axes(ax, 7.0, style.height_for(n_tiers))

@@ -1,4 +1,4 @@
-"""Figures for those who collect answers."""
+"""Figures for planning a data collection."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 
 def power_curves(plan: Plan, *, ax: Axes | None = None) -> Axes:
-    """Draw what numbers of answers would find, with the error of the simulation.
+    """Draw how much each number of answers would find, with the error of the simulation.
 
-    A dotted line marks the power that is wanted, and a tick on it the number of answers needed.
+    A dotted line marks the required power, and a tick on it the number of answers needed.
 
     Parameters
     ----------
     plan
         A plan.
     ax
-        Where to draw; a new figure where none is given.
+        Where to draw; a new figure if not given.
 
     Examples
     --------

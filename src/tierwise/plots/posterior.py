@@ -1,4 +1,4 @@
-"""Figures of a posterior: whether its chains have mixed, and rank intervals of a leaderboard."""
+"""Figures of a posterior: mixing of its chains, and rank intervals of a leaderboard."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WORDS = {"theta": "theta", "total_distance": "total distance", "n_tiers": "numb
 
 
 def trace(posterior: Posterior, quantity: Quantity = "theta", *, ax: Axes | None = None) -> Axes:
-    """Draw a quantity along each chain: chains that have mixed lie on top of each other.
+    """Draw a quantity along each chain; chains that have mixed overlap.
 
     Parameters
     ----------
@@ -32,11 +32,11 @@ def trace(posterior: Posterior, quantity: Quantity = "theta", *, ax: Axes | None
     quantity
         "theta", "total_distance" or "n_tiers".
     ax
-        Where to draw; a new figure where none is given.
+        Where to draw; a new figure if not given.
 
     See Also
     --------
-    chain_ranks : shows the same more sharply.
+    chain_ranks : shows the same more clearly.
 
     Notes
     -----
@@ -80,7 +80,7 @@ def chain_ranks(
     quantity
         "theta", "total_distance" or "n_tiers".
     ax
-        Where to draw; a new figure where none is given.
+        Where to draw; a new figure if not given.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def _draws_of(posterior: Posterior, quantity: Quantity) -> NDArray[np.float64]:
     """Return the draws of a quantity, chain by chain."""
     if quantity not in get_args(Quantity):
         known = ", ".join(repr(name) for name in get_args(Quantity))
-        raise InputError(f"there is no quantity {quantity!r}: choose one of {known}")
+        raise InputError(f"{quantity!r} is not a quantity: choose one of {known}")
     draws: NDArray[np.float64] = posterior.data["posterior"][quantity].to_numpy()
     return draws.astype(np.float64)
 
@@ -133,7 +133,7 @@ def rank_intervals(board: Leaderboard, *, ax: Axes | None = None) -> Axes:
     board
         A leaderboard.
     ax
-        Where to draw; a new figure where none is given.
+        Where to draw; a new figure if not given.
 
     Examples
     --------

@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 
 def leaderboard(search: Search, *, rows: int = 10, ax: Axes | None = None) -> Axes:
-    """Draw how far behind the best sizes the next ones are, and the strict consensus with them.
+    """Draw how far other sizes are behind the best, including the strict consensus.
 
     Parameters
     ----------
     search
         A search.
     rows
-        How many size vectors to show; the strict consensus and no tiers at all are added below.
+        The number of size vectors to show; the strict consensus and no tiers are added below.
     ax
-        Where to draw; a new figure where none is given.
+        Where to draw; a new figure if not given.
 
     Examples
     --------
@@ -89,20 +89,20 @@ def name_of_candidate(search: Search, one: Candidate) -> str:
     name = one.name or name_of_sizes(one.sizes)
     kind = search.best.concentration
     several = kind != "single" and one is search.leaderboard[0] and search.method != "all sizes"
-    return f"{name}, a theta per {kind}" if several else name
+    return f"{name}, one theta per {kind}" if several else name
 
 
 def merging_steps(merging: Merging | Search, *, ax: Axes | None = None) -> Axes:
-    """Draw which items are merged, step by step, because opinion between them is near even.
+    """Draw which items are merged, step by step, because opinion between them is nearly even.
 
-    At each merge stands the share of the majority between the two groups.
+    Each merge is labelled with the share of the majority between the two groups.
 
     Parameters
     ----------
     merging
         The merging, or a search that began with one.
     ax
-        Where to draw; a new figure where none is given.
+        Where to draw; a new figure if not given.
 
     Examples
     --------
@@ -149,14 +149,14 @@ def merging_steps(merging: Merging | Search, *, ax: Axes | None = None) -> Axes:
 
 
 def criterion_histogram(values: Mapping[str, ArrayLike], *, ax: Axes | None = None) -> Axes:
-    """Draw histograms of the criterion over many data sets or fits, one a name.
+    """Draw histograms of the criterion over many data sets or fits, one per name.
 
     Parameters
     ----------
     values
-        Criteria by the name of what they are of, such as a distance.
+        Values of the criterion, by name, such as that of a distance.
     ax
-        Where to draw; a new figure where none is given.
+        Where to draw; a new figure if not given.
 
     Examples
     --------
@@ -185,12 +185,13 @@ def theta_histogram(
     Parameters
     ----------
     thetas
-        The values; ``bootstrap.thetas``, say. Infinite ones are left out, and the axis says so.
+        The values, such as ``bootstrap.thetas``. Infinite ones are left out, and the axis label
+        says so.
     truth
-        A value to mark, such as the estimate, or what the data were simulated with; an infinite one
-        has no place on the axis.
+        A value to mark, such as the estimate or the true value of a simulation; an infinite one is
+        not drawn.
     ax
-        Where to draw; a new figure where none is given.
+        Where to draw; a new figure if not given.
 
     Examples
     --------
@@ -213,14 +214,14 @@ def theta_histogram(
 
 
 def criterion_replicates(values: Mapping[str, ArrayLike], *, ax: Axes | None = None) -> Axes:
-    """Draw how the criterion varies when it is estimated again and again, a box a candidate.
+    """Draw how an estimated criterion varies over repetitions, one box per candidate.
 
     Parameters
     ----------
     values
         Replicates of the criterion by the name of the candidate.
     ax
-        Where to draw; a new figure where none is given.
+        Where to draw; a new figure if not given.
 
     Examples
     --------
@@ -253,7 +254,7 @@ def criterion_replicates(values: Mapping[str, ArrayLike], *, ax: Axes | None = N
 def _samples(values: Mapping[str, ArrayLike]) -> dict[str, NDArray[np.float64]]:
     samples = {name: np.asarray(some, dtype=np.float64).ravel() for name, some in values.items()}
     if not samples:
-        raise InputError("there is nothing to draw: give at least one named collection of values")
+        raise InputError("there is nothing to draw: pass at least one named collection of values")
     for name, sample in samples.items():
         if not len(sample):
             raise InputError(f"there are no values of {name!r} to draw")

@@ -41,7 +41,7 @@ MOST_DRAWN_CELLS = 1600
 
 
 def new_axes(ax: Axes | None, width: float, height: float) -> Axes:
-    """Return the axes that were given, or those of a new figure of so many inches."""
+    """Return the given axes, or those of a new figure of this size."""
     if ax is not None:
         return ax
     from matplotlib import pyplot as plt
@@ -55,12 +55,12 @@ def height_for(n_rows: int) -> float:
 
 
 def inches_for(font_sizes: float) -> float:
-    """Return the inches that so many lines take up where there is room enough."""
+    """Return the height in inches of a number of lines."""
     return font_sizes * _LARGEST_FONT / _POINTS_PER_INCH
 
 
 def inches_across(letters: float) -> float:
-    """Return the inches that so many letters take up where there is room enough."""
+    """Return the width in inches of a number of letters."""
     return inches_for(letters * _LETTER)
 
 
@@ -75,7 +75,7 @@ def letters_across(ax: Axes) -> float:
 
 
 def font_size_that_fits(ax: Axes, letters: float, height: float) -> float:
-    """Return the font size at which so many letters, and a height in font sizes, fit the axes."""
+    """Return the font size at which a number of letters and lines fit the axes."""
     figure = ax.get_figure(root=True)
     assert figure is not None
     figure.draw_without_rendering()  # the layout gives the axes their size
@@ -87,12 +87,12 @@ def font_size_that_fits(ax: Axes, letters: float, height: float) -> float:
 
 
 def short_names(items: Iterable[Item], longest: int = LONGEST_NAME) -> list[str]:
-    """Return the names of items, shortened so that they fit beside a figure and still differ."""
+    """Return the names of items, shortened to fit beside a figure but still distinct."""
     return shortened_names([" ".join(str(item).split()) for item in items], longest)
 
 
 def short_name(item: Item, longest: int = LONGEST_NAME) -> str:
-    """Return the name of an item with at most so many characters.
+    """Return the name of an item, cut to a number of characters.
 
     Long ones lose their middle: names of one family often differ in their ends.
     """

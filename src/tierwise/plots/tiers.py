@@ -1,4 +1,4 @@
-"""Figures of tiers and how sure they are; items that people are divided about stand apart."""
+"""Figures of tiers and their certainty; items that people are divided about are separate."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Sampled(Protocol):
 
 @dataclass(frozen=True)
 class ShownTiers:
-    """Tiers as they are shown: items that people are divided about are a row of their own, last.
+    """The rows of a tier list; items that people are divided about are a separate last row.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class ShownTiers:
         return self.names[-1] == DIVIDED
 
     def gathered(self, by_tier: ArrayLike) -> NDArray[np.float64]:
-        """Add up columns, one for each tier of the fit, so that there is one for each row."""
+        """Add up the columns of tiers that belong to the same row."""
         columns = np.asarray(by_tier, dtype=np.float64)
         # Draws from a posterior may have fewer or more tiers than the fit.
         n_tiers = sum(map(len, self.parts))
@@ -129,21 +129,21 @@ def tier_list(
     signs: Literal["numbers", "letters"] = "numbers",
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the tiers as a tier list, best on top, each item with how sure its tier is.
+    """Draw the tiers as a tier list, best on top, each item with the certainty of its tier.
 
-    Items of a fit that people are divided about stand in a row of their own, below the tiers. Items
-    of a tier stand by their rank, where that is known: from the leaderboard, or from ``sampled``.
+    Items of a fit that people are divided about are in a separate row below the tiers. Items of a
+    tier are sorted by rank, if that is known from the leaderboard or from ``sampled``.
 
     Parameters
     ----------
     tiers
         The tiers, a fit, or a leaderboard.
     sampled
-        A bootstrap or a posterior of the same items, for the percentages; without, there are none.
+        A bootstrap or a posterior of the same items, which gives the percentages.
     signs
-        What stands before the tiers: "numbers" from 1, or the "letters" S, A, B, C, D and so on.
+        The labels of the tiers: "numbers" from 1, or the "letters" S, A, B, C, D and so on.
     ax
-        Where to draw; a new figure where none is given.
+        Where to draw; a new figure if not given.
 
     Examples
     --------
@@ -195,16 +195,16 @@ def tier_list(
 
 
 def tier_probabilities(tiers: Tiers | Fit, sampled: Sampled, *, ax: Axes | None = None) -> Axes:
-    """Draw how probable each tier (column) is for each item (row).
+    """Draw the probability of each tier (column) for each item (row).
 
     Parameters
     ----------
     tiers
-        The tiers, or a fit, that put the items in order.
+        The tiers, or a fit, that define the order of the items.
     sampled
         A bootstrap or a posterior.
     ax
-        Where to draw; a new figure where none is given.
+        Where to draw; a new figure if not given.
 
     Examples
     --------
@@ -234,19 +234,19 @@ def tier_probabilities(tiers: Tiers | Fit, sampled: Sampled, *, ax: Axes | None 
 
 
 def co_tier_matrix(tiers: Tiers | Fit, sampled: Sampled, *, ax: Axes | None = None) -> Axes:
-    """Draw how probable it is that two items are tied or nearly.
+    """Draw the probability that two items are tied or nearly tied.
 
-    Nearly: neither would be preferred by more than 55%. A bootstrap says less, in how many of its
-    replicates they are in one tier.
+    "Nearly" means that neither would be preferred by more than 55%. For a bootstrap, it is the
+    share of replicates in which they are in one tier.
 
     Parameters
     ----------
     tiers
-        The tiers, or a fit, that put the items in order.
+        The tiers, or a fit, that define the order of the items.
     sampled
         A bootstrap or a posterior.
     ax
-        Where to draw; a new figure where none is given.
+        Where to draw; a new figure if not given.
 
     Examples
     --------
@@ -280,7 +280,7 @@ def co_tier_matrix(tiers: Tiers | Fit, sampled: Sampled, *, ax: Axes | None = No
 def sameness_of(sampled: Sampled) -> tuple[ArrayLike, str]:
     """Return how probable it is that two items are the same, and what that means."""
     if isinstance(sampled, Posterior):
-        return sampled.tied_or_nearly_probabilities(), "tied or nearly"
+        return sampled.tied_or_nearly_probabilities(), "tied or nearly tied"
     return sampled.co_tier_probabilities(), "in one tier"
 
 
@@ -296,8 +296,8 @@ def _positions(items: Sequence[Item], sampled: Sampled) -> list[int]:
     missing = [item for item in items if item not in known]
     if missing or len(known) != len(items):
         raise InputError(
-            f"the tiers and the {type(sampled).__name__.lower()} are of different items: "
-            "both must come from the same rankings"
+            f"the tiers and the {type(sampled).__name__.lower()} have different items: both "
+            "must come from the same rankings"
         )
     return [known.index(item) for item in items]
 

@@ -1,1 +1,1 @@
-"""The posterior of tiers, sizes and theta: chains, and exact draws where these are affordable."""
+"""The posterior of tiers, sizes and theta: chains, and exact draws where feasible."""

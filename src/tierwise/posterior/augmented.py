@@ -78,7 +78,7 @@ class Augmented:
     target
         The answers and priors.
     sizes
-        Sizes of the tiers; None where they are unknown.
+        Sizes of the tiers; None if they are unknown.
     proposal
         How completions are drawn, as for `DrawnCompletions`.
     prior_mistakes
@@ -93,7 +93,7 @@ class Augmented:
     def __call__(
         self, state: State, kept: npt.NDArray[np.bool_], trace: Trace, rng: np.random.Generator
     ) -> State:
-        """Make an iteration for each entry, and record the draws where it is true."""
+        """Run one iteration per entry, and record the draws where it is true."""
         drawn = self.begin(state, rng)
         open_answers = self._open_answers(drawn)
         if open_answers is not None:
@@ -173,14 +173,14 @@ class Augmented:
         return state._replace(completions=drawn.places)
 
     def facts(self) -> dict[str, Any]:
-        """Return what is known without looking at draws."""
+        """Return the facts that do not depend on draws."""
         return {
             "completions": f"drawn by {self.proposal}",
             "pairwise": self.target.source.pairwise,
         }
 
     def begin(self, state: State, rng: np.random.Generator) -> DrawnCompletions:
-        """Return completions as the state has them, or some where it has none."""
+        """Return the completions of the state, or initial ones if it has none."""
         drawn = completions_of_assessors(self.target.source, state.sizes, self.proposal, rng)
         if state.completions is not None:
             # The state stays as it is until a whole part of the chain is done.
@@ -188,7 +188,7 @@ class Augmented:
         return drawn
 
     def iterate(self, drawn: DrawnCompletions, state: State, rng: np.random.Generator) -> State:
-        """Complete the answers again, and move all else given that."""
+        """Complete the answers again, and move everything else given them."""
         drawn.sweep(state.labels, state.theta)
         labels = drawn.renamed(state.labels, rng)
         drawn.draw_mistakes(self.prior_mistakes, rng)
@@ -241,12 +241,12 @@ class WalkOverCompletions:
         return prior_table(self.prior_theta, within=(LEAST_THETA, LARGEST_THETA))
 
     def start(self, rng: np.random.Generator) -> State:
-        """Tiers that know nothing of the rankings, so that chains start far from each other."""
+        """Return random tiers that ignore the data, so chains start far from each other."""
         labels = random_tiers(len(self.source.items), rng)
         return State(labels, tuple(np.bincount(labels).tolist()), np.nan, _FIRST_THETA)
 
     def completed(self, state: State, rng: np.random.Generator) -> DrawnCompletions:
-        """Return completions as the state has them, or some where it has none."""
+        """Return the completions of the state, or initial ones if it has none."""
         strict = (1,) * len(self.source.items)
         drawn = completions_of_assessors(self.source, strict, "reinsert", rng)
         if state.completions is not None:
@@ -256,7 +256,7 @@ class WalkOverCompletions:
     def __call__(
         self, state: State, kept: NDArray[np.bool_], trace: Trace, rng: np.random.Generator
     ) -> State:
-        """Make an iteration for each entry of ``kept``, and record the draws where it is true."""
+        """Run one iteration per entry of ``kept``, and record the draws where it is true."""
         drawn = self.completed(state, rng)
         labels, numbers = self.run(drawn, state.labels, state.theta, len(kept), rng)
         last, theta = labels[-1].copy(), float(numbers[-1, 0])
@@ -327,13 +327,13 @@ class WalkOverCompletions:
         return given.density(0.0).quantile(rng.random(number))
 
     def facts(self) -> dict[str, Any]:
-        """Return what is known without looking at draws, as plain values."""
+        """Return the facts that do not depend on draws, as plain values."""
         facts = {"completions": "drawn by reinsert", "pairwise": self.source.pairwise}
         return facts | ({} if self.single_tier is None else self.single_tier.facts())
 
 
 def sampler_of(options: SamplingOptions, source: AnswerSource) -> WalkOverCompletions:
-    """Return what makes the draws."""
+    """Return the sampler."""
     n_items = len(source.items)
     prior_theta = as_theta_prior(options.priors.theta)
     walk = WalkOverCompletions(source, prior_theta, tiers_prior(options.prior_sizes, n_items))

@@ -1,6 +1,6 @@
 """A Markov chain: its state, an iteration, the loop, and its checkpoints on disk.
 
-Chains are kept on disk while they run, so that a run that was stopped goes on where it was.
+Chains are saved to disk while they run, so a run that was stopped can resume.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _RUN_FILE = "run.json"
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A folder with one file for the run and one for each chain, each written whole or not at all.
+    """A folder with one file for the run and one for each chain; files are written atomically.
 
     Attributes
     ----------
@@ -58,8 +58,8 @@ class Checkpoint:
         Parameters
         ----------
         identity
-            What was asked for and a fingerprint of the data, as plain values by name; a run is
-            resumed only by an identical run.
+            The arguments and a fingerprint of the data, as plain values by name; only an identical
+            run can resume a run.
         rng
             What the user gave.
         count
@@ -81,8 +81,8 @@ class Checkpoint:
             differences.append("another seed")
         if differences:
             raise InputError(
-                f"{self.folder} holds another run, with {' and '.join(differences)}: name another "
-                "folder as checkpoint, or delete this one"
+                f"{self.folder} holds another run, with {' and '.join(differences)}: choose "
+                "another checkpoint folder, or delete this one"
             )
         if len(seeds) != count:
             self._refuse_damaged(path)
@@ -91,11 +91,12 @@ class Checkpoint:
     def _make_folder(self) -> None:
         try:
             if self.folder.is_file():
-                raise InputError(f"checkpoint {self.folder} is a file: name a folder")
+                raise InputError(f"checkpoint {self.folder} is a file: choose a folder")
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InputError(
-                f"{self.folder} cannot be made: {error.strerror}: name another folder as checkpoint"
+                f"{self.folder} cannot be created ({error.strerror}): choose another checkpoint "
+                "folder"
             ) from None
 
     def _read_run(self, path: Path) -> tuple[dict[str, Any], list[np.random.SeedSequence]]:
@@ -108,7 +109,7 @@ class Checkpoint:
             age = "newer" if version > FORMAT else "older"
             raise InputError(
                 f"{path} was written by a {age} version of tierwise (format {version}): install "
-                "that version, or name another folder as checkpoint"
+                "that version, or choose another checkpoint folder"
             )
         try:
             seeds = [
@@ -176,7 +177,7 @@ class Checkpoint:
                 trace.restore(arrays.pop("labels"), arrays, int(numbers["draws"]))
                 rng.bit_generator.state = numbers["random"]
         except InputError:
-            raise InputError(f"{path} is damaged: delete it, and the chain starts again") from None
+            raise InputError(f"{path} is damaged: delete it to restart this chain") from None
         return start._replace(
             labels=labels, sizes=sizes, completions=completions, log_worths=log_worths, **kept
         )
@@ -253,7 +254,7 @@ class State(NamedTuple):
     first_factor: float = nan
     """Factor of the item shown first, where that is estimated."""
     draw_factor: float = nan
-    """Davidson's factor of draws, where these are an outcome of their own."""
+    """Davidson's factor of draws, if these are a separate outcome."""
 
 
 _ARRAYS_OF_STATE = {"labels", "sizes", "completions", "log_worths"}
@@ -275,7 +276,7 @@ class Schedule:
         return self.warmup + self.draws * self.thin
 
     def parts(self, done: int) -> list[NDArray[np.bool_]]:
-        """Tell of each iteration still to be made whether it is kept, part by part.
+        """Yield, part by part, whether each remaining iteration is kept.
 
         The parts do not depend on what is done: a chain can stop and go on between any two of them.
         """
@@ -308,7 +309,7 @@ class Trace:
         ``labels[draw, item]``, tiers counted from 0.
     numbers
         ``numbers[name][draw]``, ``numbers["theta"][draw, line]`` with a theta per tier,
-        ``numbers["log_worth"][draw, item]`` with worths; NaN where nothing was written down.
+        ``numbers["log_worth"][draw, item]`` with worths; NaN if nothing was written down.
     length
         Number of draws there are so far.
     """
@@ -342,7 +343,7 @@ class Trace:
         self.length += len(labels)
 
     def keep(self, rows: slice) -> None:
-        """Keep some of the draws, so that there is room for others."""
+        """Keep some of the draws, to make room for others."""
         labels = self.labels[: self.length][rows].copy()
         for values in self.numbers.values():
             values[: len(labels)] = values[: self.length][rows].copy()
@@ -352,7 +353,7 @@ class Trace:
     def restore(
         self, labels: NDArray[np.int64], numbers: Mapping[str, NDArray[np.float64]], length: int
     ) -> None:
-        """Put draws that were kept in place, so many of which count."""
+        """Restore saved draws and their number."""
         if labels.shape != self.labels.shape or not 0 <= length <= len(labels):
             raise ValueError("another number of draws")
         self.labels[:] = labels
@@ -371,7 +372,7 @@ class Chain(NamedTuple):
 
 
 class Move(Protocol):
-    """A step of the chain that leaves the posterior as it is."""
+    """A step of the chain that leaves the posterior invariant."""
 
     def __call__(self, state: State, rng: np.random.Generator) -> State:
         """Make the step."""
@@ -422,7 +423,7 @@ class Cycle:
 
 
 def random_state(target: Target, sizes: Sizes | None, rng: np.random.Generator) -> State:
-    """Tiers that know nothing of the rankings, so that chains start far from each other."""
+    """Return random tiers that ignore the data, so chains start far from each other."""
     if sizes is None:
         sizes = _random_sizes(target, rng)
     problem = target.at(sizes).problem
@@ -444,7 +445,8 @@ def _random_sizes(target: Target, rng: np.random.Generator) -> Sizes:
         if log_prior_of_sizes(target.prior_sizes, sizes) > -inf:
             return sizes
     raise InputError(
-        f"the prior is -inf for all of {_MOST_ATTEMPTS} random size vectors: it must allow more"
+        f"the prior is -inf for all of {_MOST_ATTEMPTS} random size vectors: use a prior that "
+        "allows more sizes"
     )
 
 
@@ -482,7 +484,7 @@ def run_chain(
 def prolong_chain(
     chain: Chain, sampler: TierSampler, thin: int, n_dropped: int, progress: Progress
 ) -> Chain:
-    """Let a chain go on, so that as many draws as there are lie twice as far apart.
+    """Continue a chain until the same number of draws lie twice as far apart.
 
     Parameters
     ----------
@@ -495,7 +497,7 @@ def prolong_chain(
     n_dropped
         How many of the first draws are dropped, as if the warm-up had been longer.
     progress
-        As for `tierwise._util.tasks.track`.
+        As in `tierwise._util.tasks.track`.
     """
     trace, n_draws = chain.trace, chain.trace.length
     # Every other draw is kept, counted so that the last one of an even number is.
@@ -506,6 +508,6 @@ def prolong_chain(
     length = -(-len(which) // _PARTS)
     parts = [which[start : start + length] for start in range(0, len(which), length)]
     state = chain.state
-    for part in track(parts, f"chain {chain.number} goes on", len(parts), progress):
+    for part in track(parts, f"continuing chain {chain.number}", len(parts), progress):
         state = sampler(state, part, trace, chain.rng)
     return chain._replace(state=state)

@@ -49,7 +49,7 @@ class CollapsedWalk:
     def __call__(
         self, state: State, kept: NDArray[np.bool_], trace: Trace, rng: np.random.Generator
     ) -> State:
-        """Make an iteration for each entry of ``kept``, and record those that are to be kept."""
+        """Run one iteration per entry of ``kept``, and record the draws where it is true."""
         sized, weights = self.sized, self.weights
         labels, totals, n_accepted = walk_over_tiers(
             state.labels,

@@ -27,7 +27,7 @@ class DrawnTiers(StoredDraws):
 
     @property
     def sizes(self) -> Sizes | None:
-        """The sizes that were given; None where they were left open."""
+        """The given sizes; None if sizes were drawn too."""
         sizes = self._facts["sizes"]
         return None if sizes is None else tuple(sizes)
 
@@ -38,7 +38,7 @@ class DrawnTiers(StoredDraws):
 
     @property
     def distance(self) -> str:
-        """Name of the distance; empty where tiers have worths."""
+        """The name of the distance; empty if tiers have worths."""
         return str(self._facts["distance"])
 
     @property
@@ -48,7 +48,7 @@ class DrawnTiers(StoredDraws):
 
     @property
     def n_rankings(self) -> float:
-        """Number of rankings; an `EffectiveNumber` where they have weights of a survey."""
+        """The number of rankings; an `EffectiveNumber` if they have survey weights."""
         number = float(self._facts["n_rankings"])
         n_answers = self._facts.get("n_answers")
         return (
@@ -61,12 +61,12 @@ class DrawnTiers(StoredDraws):
 
     @property
     def caution(self) -> str:
-        """Which parts of items never met, so that nothing is known across them; empty if none."""
+        """Groups of items that were never compared with each other; empty if there are none."""
         return str(self._facts.get("parts", ""))
 
     @property
     def concentration(self) -> str:
-        """Whether there is one theta, "single", or one for each tier but the last, "tier"."""
+        """Whether there is one theta ("single") or one for each tier but the last ("tier")."""
         return str(self._facts.get("concentration", "single"))
 
     @property
@@ -76,30 +76,30 @@ class DrawnTiers(StoredDraws):
 
     @property
     def compared(self) -> dict[str, float] | None:
-        """How far each model is behind the best, where models were compared, best first."""
+        """How far each model is behind the best, best first, if models were compared."""
         compared = self._facts.get("compared")
         return None if compared is None else {name: float(behind) for name, behind in compared}
 
     @property
     def choice(self) -> str | None:
-        """Which model was chosen, in a sentence, where that was left open."""
+        """A sentence on which model was chosen, if that was left open."""
         return self._facts.get("choice")
 
     @property
     def log_evidence(self) -> float | None:
-        """Log probability of the rankings, where the draws are exact.
+        """Log probability of the rankings, if the draws are exact.
 
-        Given the sizes; with open sizes, summed over all sizes by their prior probabilities. None
-        where the draws come from a chain.
+        It is for the given sizes; with open sizes, it is summed over all sizes with their prior
+        probabilities. None if the draws come from a chain.
         """
         return self._facts.get("log_evidence")
 
     @property
     def single_tier_log_odds(self) -> Estimate | None:
-        """Log odds of a single tier against several, where a chain had them estimated apart.
+        """Log odds of a single tier against several, if they were estimated separately.
 
-        That is so for the "sceptical" prior with "inversions", beyond what is drawn exactly.
-        Where a single tier is out of the question they are a bound from above, as `method` says.
+        This is the case for the "sceptical" prior with "inversions" and a chain. If a single tier
+        is practically impossible, it is an upper bound, as `method` says.
         """
         value = self._facts.get("single_tier_log_odds")
         if value is None:
@@ -111,13 +111,13 @@ class DrawnTiers(StoredDraws):
 
     @cached_property
     def labels(self) -> NDArray[np.int64]:
-        """``labels[draw, item]`` of all chains one after the other, 1 being the best tier."""
+        """``labels[draw, item]`` of all chains, concatenated; 1 is the best tier."""
         tiers = self.data["posterior"]["tier"].to_numpy()
         return tiers.reshape(-1, tiers.shape[2]).astype(np.int64)
 
     @cached_property
     def thetas(self) -> NDArray[np.float64]:
-        """Theta of each draw, of all chains one after the other; a row of them per tier."""
+        """Theta of each draw of all chains, concatenated; a row per draw if there are several."""
         if self.family == "luce":
             raise InputError("this posterior has worths instead of theta: use log_worths")
         thetas: NDArray[np.float64] = self.data["posterior"]["theta"].to_numpy()
@@ -125,25 +125,25 @@ class DrawnTiers(StoredDraws):
 
     @cached_property
     def log_worths(self) -> NDArray[np.float64]:
-        """``log_worths[draw, item]``, of all chains one after the other; the mean over items is 0.
+        """``log_worths[draw, item]`` of all chains, concatenated; the mean over items is 0.
 
-        Only where tiers have worths.
+        Only if tiers have worths.
         """
         if self.family != "luce":
             raise InputError(
-                'this posterior has theta instead of worths: draw it with the family "luce"'
+                'this posterior has theta instead of worths: sample with the family "luce"'
             )
         logs: NDArray[np.float64] = self.data["posterior"]["log_worth"].to_numpy()
         return logs.reshape(-1, logs.shape[2])
 
     @cached_property
     def first_factors(self) -> NDArray[np.float64] | None:
-        """Factor of the item shown first, in each draw; None where it is not estimated."""
+        """Factor of the item shown first in each draw; None if it is not estimated."""
         return self._effect("first_factor")
 
     @cached_property
     def draw_factors(self) -> NDArray[np.float64] | None:
-        """Davidson's factor of draws, in each draw; None where these are not estimated."""
+        """Davidson's factor of drawn battles in each draw; None if it is not estimated."""
         return self._effect("draw_factor")
 
     def _effect(self, name: str) -> NDArray[np.float64] | None:
@@ -154,7 +154,7 @@ class DrawnTiers(StoredDraws):
     def item_thetas(self) -> NDArray[np.float64]:
         """``[draw, item]``: theta between the item's tier and all worse ones; NaN in the last tier.
 
-        It says how far people agree about the item: near 0, they place it anywhere.
+        It shows how much people agree about the item; near 0, they rank it anywhere.
         """
         if self.concentration == "single":
             last = self.labels == self.labels.max(axis=1, keepdims=True)
@@ -165,7 +165,7 @@ class DrawnTiers(StoredDraws):
 
     @cached_property
     def mistake_probabilities(self) -> NDArray[np.float64] | None:
-        """Probability of a mistake in each draw; None where answers are taken to be right."""
+        """Probability of a mistake in each draw; None if answers are assumed to be correct."""
         draws = self.data["posterior"]
         if "mistake_probability" not in draws:
             return None
@@ -174,12 +174,12 @@ class DrawnTiers(StoredDraws):
 
     @property
     def pairwise(self) -> bool:
-        """Whether answers were given pair by pair."""
+        """Whether answers are pairwise."""
         return bool(self._facts.get("pairwise", False))
 
     @property
     def completions(self) -> str | None:
-        """What was done about the completions of answers that leave something open, if any do."""
+        """How incomplete answers were completed, if there are any."""
         return self._facts.get("completions")
 
     def __len__(self) -> int:

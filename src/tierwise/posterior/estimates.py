@@ -41,7 +41,7 @@ def least_disagreement(
 ) -> tuple[NDArray[np.int64], float]:
     """Find tiers with the least expected disagreement with draws, and that disagreement.
 
-    Two tiers disagree on a pair of items by 1 where they order it in opposite ways, and by a half
+    Two tiers disagree on a pair of items by 1 if they order it in opposite ways, and by a half
     where only one of them ties it. With given sizes the answer is a consensus, found as any other;
     else it is a local optimum: moving any one item makes it no better.
     """
@@ -70,18 +70,18 @@ def expected_disagreement(labels: NDArray[np.int64], above: NDArray[np.float64])
 
 
 def sure_tiers(above: NDArray[np.float64], certainty: float) -> NDArray[np.int64]:
-    """Find tiers none of which holds two items that surely differ.
+    """Find tiers in which no two items are clearly different.
 
-    Two items surely differ where draws put the one above the other with probability ``certainty``
-    or more. Of all tiers that keep such items apart, these have the least expected cost: to part a
-    pair that is tied, or the other way round, costs ``certainty``, and to tie a pair that differs
+    Two items are clearly different if draws put one above the other with probability ``certainty``
+    or more. Among tiers that separate such items, these have the smallest expected cost: separating
+    a tied pair, or ordering a pair wrongly, costs ``certainty``, and tying a pair that differs
     costs ``1 - certainty``. They are the best cuts of the order of mean ranks (dynamic
     programming), then single items move until nothing improves.
 
     Parameters
     ----------
     above
-        Probability of each item (row) to be above each other (column), as of `share_above`.
+        Probability that each item (row) is above each other (column), from `share_above`.
     certainty
         At least one half.
 
@@ -102,7 +102,7 @@ def sure_tiers(above: NDArray[np.float64], certainty: float) -> NDArray[np.int64
 
 
 def surely_above(above: NDArray[np.float64], certainty: float) -> NDArray[np.bool_]:
-    """Tell of each pair of items whether draws put the first above the second so surely."""
+    """Return for each pair of items whether the first is above the second with this certainty."""
     sure: NDArray[np.bool_] = above >= certainty - _ROUNDING
     return sure
 
@@ -177,7 +177,7 @@ def _move(
 
 @dataclass(frozen=True, eq=False)
 class RankTierBands(Result):
-    """How likely each place is to hold an item of each tier, with credible bands.
+    """The probability that each place holds an item of each tier, with credible bands.
 
     Attributes
     ----------
@@ -228,16 +228,16 @@ def theta_intervals(item_thetas: NDArray[np.float64], level: float) -> NDArray[n
 def tiers_of_leaders(
     above: NDArray[np.float64], mean_ranks: NDArray[np.float64], certainty: float
 ) -> NDArray[np.int64]:
-    """Return tiers in which no item surely differs from the first of its tier, counted from 0.
+    """Return tiers in which no item is clearly different from the first of its tier, from 0.
 
     Parameters
     ----------
     above
         Probability that the row's item is in a better tier than the column's.
     mean_ranks
-        Mean rank of each item, which says in which order they are looked at.
+        Mean rank of each item, which sets the order of the items.
     certainty
-        Two items surely differ if one is better with this probability or more.
+        Two items are clearly different if one is better with this probability or more.
 
     Examples
     --------

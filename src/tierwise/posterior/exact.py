@@ -80,7 +80,7 @@ class ExactPosterior:
     probabilities
         Posterior probability of each of them.
     known
-        What else is to be said about the draws.
+        Other facts about the draws.
     """
 
     entries: tuple[SizedPosterior, ...]
@@ -98,7 +98,9 @@ class ExactPosterior:
             if np.isfinite(sized.log_prior_of_sizes)
         ]
         if not entries:
-            raise InputError("the prior of sizes is -inf for all of them: it must allow some")
+            raise InputError(
+                "the prior of sizes is -inf for all sizes: use a prior that allows some"
+            )
         logs = np.array(
             [entry.summed.log_evidence + entry.sized.log_prior_of_sizes for entry in entries]
         )
@@ -182,7 +184,7 @@ def _sum(target: Target, sized: SizedTarget) -> SumOverTiers:
 def is_affordable(sizes: Sizes | None, n_items: int, n_draws: int, limit: float) -> bool:
     """Whether exact draws stay within a number of steps; about 1e8 are done in a second.
 
-    Draws share their sums over tiers, so that these grow with the square root of their number.
+    Draws share their sums over tiers, so the work grows with the square root of their number.
     """
     n_sums = 2.0 * n_draws**0.5
     if sizes is None and n_items > _MOST_ITEMS_WITHOUT_SIZES:
@@ -195,12 +197,12 @@ def is_affordable(sizes: Sizes | None, n_items: int, n_draws: int, limit: float)
 
 
 def refuse_too_many_steps(sizes: Sizes | None, n_items: int, n_draws: int) -> None:
-    """Raise if exact draws are beyond reach."""
+    """Raise if exact draws are infeasible."""
     if not is_affordable(sizes, n_items, n_draws, MOST_STEPS):
         what = "all sizes" if sizes is None else f"sizes {sizes}"
         raise TooLargeError(
             f"exact draws for {what} sum over too many tiers of {n_items} items",
-            [use(sampler=grouped("Sampler", method="mcmc")), "give fewer draws"],
+            [use(sampler=grouped("Sampler", method="mcmc")), "use fewer draws"],
         )
 
 

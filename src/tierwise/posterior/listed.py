@@ -76,7 +76,7 @@ class ListedPosterior:
                 densities.append(density)
                 log_weights.append(density.log_integral + log_prior)
         if not rows:
-            raise InputError("prior_sizes is -inf for all sizes: it must allow some")
+            raise InputError("prior_sizes is -inf for all sizes: use a prior that allows some")
         return cls(target, np.array(rows), tuple(densities), np.array(log_weights))
 
     @cached_property

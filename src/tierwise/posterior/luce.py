@@ -119,7 +119,7 @@ def _named_effects(races: Races, values: Any) -> dict[str, Any]:
 
 
 def _last(effects: dict[str, Any], name: str) -> float:
-    """Return the last draw of an effect, NaN where there is none."""
+    """Return the last draw of an effect, NaN if there is none."""
     return float(effects[name][-1]) if name in effects else np.nan
 
 
@@ -130,7 +130,7 @@ def _in_strict_order(logs: Floats) -> Floats:
 
 
 def sampler_of_races(data: KnownData, options: SamplingOptions) -> WalkOverRaces:
-    """Return what makes the draws, or say what cannot be had."""
+    """Return the sampler, or raise an error for options that it does not support."""
     refuse_options_of_mallows(
         concentration=(options.concentration, "single"),
         theta_update=(options.sampler.theta_update, "auto"),
@@ -138,14 +138,14 @@ def sampler_of_races(data: KnownData, options: SamplingOptions) -> WalkOverRaces
         completions=(options.sampler.completions, "auto"),
     )
     if options.sampler.method == "exact":
-        raise InputError('for family "luce" draws are made by a chain', [drop("method")])
+        raise InputError('the family "luce" always samples with a chain', [drop("method")])
     races = _whole_numbers(races_of(data))  # type: ignore[arg-type]
     if options.sizes is not None:
         return _sampler_of_given(races, options, options.sizes)
     if options.prior_sizes not in _NAMED_PRIORS:
         raise InputError(
-            'for family "luce" the prior of sizes is "uniform", "penalised" or "sceptical": one '
-            "that depends on the order of the sizes is not possible"
+            'for the family "luce" the prior of sizes must be "uniform", "penalised" or '
+            '"sceptical": one that depends on the order of the sizes is not possible'
         )
     chain = chain_over_races(data, options)
     best = search_tiers(TierSearch(races, partial(log_prior_of_sizes, options.prior_sizes)))[0]
@@ -192,6 +192,6 @@ def _whole_numbers(races: Races) -> Races:
     if not tied.any() or (races.weights == races.weights.round()).all():
         return races
     raise InputError(
-        "answers with ties are drawn one by one, so their weights must be whole numbers: round the "
-        "weights, or use search and bootstrap, which take any"
+        "answers with ties are drawn one by one, so their weights must be whole numbers: round "
+        "the weights, or use search and bootstrap, which take any weights"
     )

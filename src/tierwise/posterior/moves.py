@@ -326,8 +326,8 @@ class Exchange:
     Parameters
     ----------
     auxiliary
-        Where auxiliary rankings come from: "exact" draws from the model itself, or as in the paper
-        the ends of Metropolis chains that start at the tiers ("mcmc"), which is approximate.
+        Where auxiliary rankings come from: "exact" draws from the model, or, as in the paper, the
+        final states of Metropolis chains that start at the tiers ("mcmc"), which is approximate.
     steps
         Length of these chains.
 
@@ -369,8 +369,8 @@ class ExchangeTheta:
     def __post_init__(self) -> None:
         if self.target.n_rankings != int(self.target.n_rankings):
             raise InputError(
-                "the exchange algorithm draws as many auxiliary rankings as there are, so the "
-                "weights must sum to a whole number",
+                "the exchange algorithm draws as many auxiliary rankings as there are "
+                "rankings, so the weights must sum to a whole number",
                 [use(sampler=grouped("Sampler", theta_update="exact"))],
             )
 
@@ -421,7 +421,7 @@ def _decide(
 
 
 def _distribution(sized: SizedTarget) -> DistanceDistribution | None:
-    """Return the number of orderings at each distance, where that is affordable."""
+    """Return the number of orderings at each distance, if that is affordable."""
     try:
         return sized.partition.distribution()
     except TooLargeError:
@@ -433,8 +433,8 @@ def _exact_partition(sized: SizedTarget) -> ExactPartition:
     if isinstance(sized.partition, ExactPartition):
         return sized.partition
     raise TooLargeError(
-        f"exact auxiliary rankings for sizes {sized.sizes} are beyond reach: let the Exchange "
-        "algorithm draw them by a chain of many steps"
+        f"exact auxiliary rankings for sizes {sized.sizes} are infeasible: let Exchange draw "
+        "them with a chain of many steps"
     )
 
 

@@ -174,7 +174,7 @@ class TiersPosterior:
         return None if self.concentration == "single" else max(self.counts.n_items - 1, 1)
 
     def start(self, rng: np.random.Generator) -> State:
-        """Tiers that know nothing of the rankings, so that chains start far from each other."""
+        """Return random tiers that ignore the data, so chains start far from each other."""
         labels = random_tiers(self.counts.n_items, rng)
         return State(labels, tuple(np.bincount(labels).tolist()), np.nan, np.nan)
 
@@ -286,7 +286,7 @@ class WalkOverTiers:
 def can_draw(options: SamplingOptions) -> bool:
     """Whether weak orders leave tiers of all sizes to be drawn at once, as far as options go.
 
-    Besides what all such draws take, that is a prior of theta that rules no theta out.
+    In addition to what all such draws need, the prior must allow every theta.
     """
     return (
         options.takes_all_sizes
@@ -298,9 +298,9 @@ def can_draw(options: SamplingOptions) -> bool:
 def refuse_several_thetas() -> NoReturn:
     """Say what a theta per tier takes."""
     raise InputError(
-        "a theta per tier is drawn with tiers of all sizes, under the distance inversions, "
-        "from complete rankings, ties, or rankings whose items not listed come last; with a "
-        "named prior of the sizes, and a prior that rules no theta out",
+        "one theta per tier needs tiers of all sizes, the distance inversions, a named prior "
+        "of sizes, a prior that allows every theta, and answers that are complete, tied, "
+        "or rank items not listed below",
         [
             use(distance="inversions"),
             drop("sizes", "theta_update", "likelihood", "completions"),
@@ -399,10 +399,10 @@ class WalkOverComparisons:
 
 
 def sampler_of_battles(options: SamplingOptions, source: AnswerSource) -> WalkOverComparisons:
-    """Return what makes the draws, or say what cannot be had."""
+    """Return the sampler, or raise an error for options that it does not support."""
     if options.sizes is not None:
         raise InputError(
-            "for battles, tiers of all sizes are drawn",
+            "for battles, tiers of all sizes are sampled",
             [drop("sizes"), instead("fit", "and bootstrap")],
         )
     if (
@@ -411,7 +411,7 @@ def sampler_of_battles(options: SamplingOptions, source: AnswerSource) -> WalkOv
         or options.concentration != "single"
     ):
         raise InputError(
-            "for battles there is one theta and a chain over tiers of all sizes",
+            "battles have one theta and a chain over tiers of all sizes",
             [drop("method", "theta_update", "likelihood", "concentration")],
         )
     chain = ComparisonsChain(

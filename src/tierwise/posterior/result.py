@@ -1,4 +1,4 @@
-"""Posterior: what draws of tiers and theta say."""
+"""Posterior: draws of tiers and theta, and their summaries."""
 
 from __future__ import annotations
 
@@ -51,16 +51,16 @@ class Posterior(DrawnTiers):
     Attributes
     ----------
     data : xarray.DataTree
-        The draws, as ArviZ takes them, with dimensions ``chain``, ``draw`` and ``item``. Group
+        The draws, in the format of ArviZ, with dimensions ``chain``, ``draw`` and ``item``. Group
         ``posterior``: ``theta``, ``tier`` (of each item, 1 being the best), ``n_tiers``,
         ``total_distance`` and ``log_posterior`` (of the tiers, up to a constant). With a theta per
         tier, ``theta`` has a third dimension ``line``: entry ``l`` is the theta between tier
-        ``l + 1`` and all worse tiers; there are as many as items less one, and those that a draw
-        has no tiers for are NaN. Where tiers of all sizes are drawn at once, pairs that an answer
-        ties do not count in ``total_distance``. Group ``sample_stats``: shares of moves that were
+        ``l + 1`` and all worse tiers; there is one entry fewer than items, and entries without
+        tiers in a draw are NaN. If tiers of all sizes are drawn at once, pairs that an answer ties
+        do not count in ``total_distance``. Group ``sample_stats``: shares of moves that were
         accepted.
     named_items : tuple or None
-        The items, where a file cannot hold their names as they are (dates, for example).
+        The items, if a file cannot store their names (dates, for example).
 
     Examples
     --------
@@ -78,8 +78,8 @@ class Posterior(DrawnTiers):
     def strengths(self, level: float = 0.95) -> DataArray:
         """Return the strength of each item on the Elo scale: ``mean``, ``low`` and ``high``.
 
-        It is 400 times the decimal logarithm of the item's worth; the mean over items is 0. Where
-        items may be tied, it is averaged over the tiers that were drawn.
+        It is 400 times the decimal logarithm of the item's worth; the mean over items is 0. It is
+        averaged over the drawn tiers.
 
         Examples
         --------
@@ -95,7 +95,7 @@ class Posterior(DrawnTiers):
         return self._table(table, "bound", ["mean", "low", "high"])
 
     def theta_interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return the interval between the quantiles that leave out as much on both sides."""
+        """Return the equal-tailed interval."""
         check_level(level)
         self.require_one_theta("theta_interval")
         tail = (1 - level) / 2
@@ -103,12 +103,12 @@ class Posterior(DrawnTiers):
         return float(low), float(high)
 
     def require_one_theta(self, taker: str) -> None:
-        """Raise if there is a theta per tier, which what is to be computed cannot take."""
+        """Raise an error if there is more than one theta."""
         if self.family == "luce":
-            raise InputError(f"{taker} needs one theta, and this posterior has worths")
+            raise InputError(f"{taker} needs one theta, but this posterior has worths")
         if self.concentration != "single":
             raise InputError(
-                f"{taker} needs one theta, and this posterior has one per tier",
+                f"{taker} needs one theta, but this posterior has one per tier",
                 [
                     instead("item_thetas"),
                     use("when sampling", concentration="single"),
@@ -118,18 +118,18 @@ class Posterior(DrawnTiers):
     def item_theta_intervals(self, level: float = 0.95) -> DataArray:
         """Return an interval of the theta of each item's tier, ``low`` and ``high``.
 
-        Draws in which the item is in the last tier, which has no theta, are left out; where there
-        are no others, both are NaN.
+        Draws with the item in the last tier, which has no theta, are left out; if there are no
+        others, both are NaN.
         """
         check_level(level)
         return self._table(theta_intervals(self.item_thetas, level), "bound", ["low", "high"])
 
     def divided_items(self) -> tuple[Item, ...]:
-        """Return the items about which people are divided, where there is a theta per tier.
+        """Return the items that people are divided about, if there is one theta per tier.
 
-        They are those of the most probable tiers that are not part of the order: people place them
-        anywhere; see `Fit.divided`. So they have no rank, and all others are ranked among
-        themselves.
+        They belong to tiers of the most probable tier list that are not part of the order: people
+        rank them anywhere; see `Fit.divided`. They have no rank, and the other items are ranked
+        without them.
         """
         return tuple(self.items[place] for place in self._facts.get("divided", ()))
 
@@ -158,10 +158,10 @@ class Posterior(DrawnTiers):
         Parameters
         ----------
         kind
-            "map": the most probable tiers among those drawn, the most frequent where completions
-            of answers were drawn too. "consensus": the tiers whose expected
-            disagreement with the posterior is least, a pair of items counting 1 where it is
-            ordered in opposite ways and a half where it is tied in only one of the two.
+            "map": the most probable tiers among those drawn, or the most frequent ones if answers
+            were completed at random. "consensus": the tiers with the smallest expected disagreement
+            with the posterior, where a pair of items counts 1 if it is ordered in opposite ways and
+            1/2 if it is tied in only one of the two.
         """
         check_choice("kind", kind, get_args(PointEstimate))
         if kind == "map" and "most_probable_tiers" in self._facts:
@@ -188,9 +188,9 @@ class Posterior(DrawnTiers):
     def tier_probabilities(self) -> DataArray:
         """Return the probability that the rank of each item (row) is among those of each tier.
 
-        The tiers (columns) are the most probable ones. Where sizes were given this is the
-        probability of the tier; where they are open, a draw may have other tiers, and its tier 3
-        other ranks. NaN for items that people are divided about.
+        The tiers (columns) are the most probable ones. With given sizes this is the probability of
+        the tier; with open sizes, a draw may have other tiers whose ranks differ. NaN for items
+        that people are divided about.
 
         Examples
         --------
@@ -214,18 +214,18 @@ class Posterior(DrawnTiers):
     def sameness_weights(self) -> NDArray[np.float64]:
         """Weight of each draw in claims that items are the same; they sum to 1.
 
-        What speaks for sameness is not to repeat a prior that favours few tiers: the weights are
-        those of the "uniform" prior of sizes, where a line between two neighbours is as probable
-        as none.
+        Such claims must not merely repeat a prior that favours few tiers. The weights correspond to
+        the "uniform" prior of sizes, under which a line between two neighbours is as probable as
+        none.
         """
         return weights_for_sameness(self.labels, self.prior_sizes)
 
     def tied_or_nearly_probabilities(self) -> DataArray:
-        """Return the probability that each pair of items is tied or nearly.
+        """Return the probability that each pair of items is tied or nearly tied.
 
-        Neither would be preferred by more than 55%: as the worths of a draw have it, or within a
-        tier where there are none. Draws have the weights `sameness_weights`, so that a prior which
-        favours few tiers does not speak for ties.
+        "Nearly tied" means that neither would be preferred by more than 55%, according to the
+        worths of a draw; without worths, it means the same tier. Draws have the weights
+        `sameness_weights`, so a prior that favours few tiers does not count as evidence for ties.
 
         Examples
         --------
@@ -239,14 +239,14 @@ class Posterior(DrawnTiers):
         return self._table(near, "other", self._item_names)
 
     def all_tied_or_nearly_probability(self) -> float:
-        """Return the probability that all items are tied or nearly, as of each two of them."""
+        """Return the probability that all items are tied or nearly tied with each other."""
         logs = self.log_worths if self.family == "luce" else None
         return share_all_near(self.labels, logs, self.sameness_weights)
 
     def co_tier_probabilities(self) -> DataArray:
-        """Return the probability of each pair of items to be of one tier, under the prior as it is.
+        """Return the probability that each pair of items is in one tier, under the chosen prior.
 
-        `tied_or_nearly_probabilities` is what can be claimed.
+        To claim that items are the same, use `tied_or_nearly_probabilities`.
         """
         above = share_above(self.labels)
         return self._table(1.0 - above - above.T, "other", self._item_names)
@@ -284,7 +284,7 @@ class Posterior(DrawnTiers):
     def sizes_probabilities(self) -> dict[Sizes, float]:
         """Return the probability of each size vector, the most probable first.
 
-        Exact where the draws are; else the share of the draws.
+        It is exact if the draws are; otherwise the share of the draws.
         """
         exact = self._exact_sizes
         return self._shares_of_sizes(None) if exact is None else exact
@@ -307,9 +307,9 @@ class Posterior(DrawnTiers):
         }
 
     def sizes_for_sameness(self) -> dict[Sizes, float]:
-        """Return the probability of each size vector where few tiers are not favoured.
+        """Return the probability of each size vector under a prior that does not favour few tiers.
 
-        As `sizes_probabilities`, under the "uniform" prior of sizes: see `sameness_weights`.
+        Like `sizes_probabilities`, but under the "uniform" prior of sizes; see `sameness_weights`.
 
         Examples
         --------
@@ -324,7 +324,7 @@ class Posterior(DrawnTiers):
         return sizes_for_sameness(exact, self.prior_sizes)
 
     def n_tiers_probabilities(self) -> dict[int, float]:
-        """Return the probability of each number of tiers; exact where that is known."""
+        """Return the probability of each number of tiers; exact if the draws are."""
         exact = self._facts.get("n_tiers_probabilities")
         if exact is None:
             numbers = self.data["posterior"]["n_tiers"].to_numpy().ravel()
@@ -334,10 +334,9 @@ class Posterior(DrawnTiers):
     def best_k_probabilities(self, k: int) -> DataArray:
         """Return the probability that each item is among the best ``k``.
 
-        In a draw, the items of a tier share the ranks that the tier occupies, in any order with
-        the same probability: of a tier of three that takes up ranks 2 to 4, each item is among the
-        best three with probability two thirds. No order is drawn; these are averaged over. Items
-        that people are divided about have no rank, and NaN here.
+        In a draw, the items of a tier share its ranks, every order being equally probable: in a
+        tier of three with ranks 2 to 4, each item is among the best three with probability two
+        thirds. Items that people are divided about have no rank: NaN.
 
         Examples
         --------
@@ -354,8 +353,8 @@ class Posterior(DrawnTiers):
     def rank_interval(self, level: float = 0.95) -> DataArray:
         """Return an interval of each item's rank, from ``low`` (better) to ``high``, 1 being best.
 
-        Ranks within a tier as in `best_k_probabilities`. At most half of what the level leaves out
-        lies on either side. Items that people are divided about may have any rank.
+        Items of a tier share its ranks as in `best_k_probabilities`. The interval is equal-tailed.
+        Items that people are divided about may have any rank.
 
         Examples
         --------
@@ -403,7 +402,7 @@ class Posterior(DrawnTiers):
     def rank_tier_bands(self, level: float = 0.95) -> RankTierBands:
         """Return credible bands of the probability that a place holds an item of a tier.
 
-        Where sizes were left open, those of the most probable tiers are taken.
+        If sizes are open, those of the most probable tiers are used.
 
         Examples
         --------
@@ -426,7 +425,7 @@ class Posterior(DrawnTiers):
         return matches
 
     def diagnostics(self) -> Diagnostics:
-        """Return R-hat and effective sample sizes of all that does not depend on tier numbers.
+        """Return R-hat and effective sample sizes of all quantities that do not depend on labels.
 
         Examples
         --------
@@ -460,7 +459,7 @@ class Posterior(DrawnTiers):
         Parameters
         ----------
         backend
-            The library whose data frame is wanted: "pandas", "polars" or "pyarrow".
+            The library of the data frame: "pandas", "polars" or "pyarrow".
 
         Examples
         --------
@@ -500,20 +499,20 @@ class Posterior(DrawnTiers):
             low, high = self.theta_interval()
             facts.append(("theta", f"{self.thetas.mean():.3f} ({low:.3f} to {high:.3f})"))
         return Card(
-            f"{len(self.items)} items, the most probable tiers; how probably the rank of each item "
-            "is among those of its tier",
+            f"{len(self.items)} items, the most probable tiers; percentages: probability that "
+            "the rank of the item is among those of its tier",
             facts,
             [Section(rows)],
             sure,
         )
 
     def summary(self, width: int = 88) -> str:
-        """Return a table for people: tiers, theta, sizes, and how sure they are.
+        """Return a summary as text: tiers, theta, sizes, and their uncertainty.
 
         Parameters
         ----------
         width
-            How many columns there are to write in.
+            The width of the text, in characters.
         """
         return within(summarise(self, width), width)
 

@@ -102,7 +102,7 @@ def sample_posterior(
     rng: RandomSource = None,
     checkpoint: str | PathLike[str] | None = None,
 ) -> Posterior:
-    """Draw tiers and theta, and sizes where they are not given, from their posterior.
+    """Sample tiers and theta, and sizes unless they are given, from their posterior.
 
     Parameters
     ----------
@@ -112,28 +112,28 @@ def sample_posterior(
     sizes
         How many items each tier holds, best tier first. None leaves the sizes open.
     tiers
-        Tiers of one's own, instead of sizes, for family "luce": only their worths are drawn.
+        Your own tiers instead of sizes, for the family "luce": only their worths are drawn.
     distance
-        "kendall", "inversions", "hamming", "footrule" or "spearman". None, or "auto", is what
-        `choose` finds best where sizes are open; for given sizes None is "kendall", and
-        "inversions" for battles.
+        "kendall", "inversions", "hamming", "footrule" or "spearman". With open sizes, None and
+        "auto" mean what `choose` finds best; with given sizes None means "kendall", or "inversions"
+        for battles.
     family
         "mallows": orderings scattered around the tiers, with a distance and theta. "luce": one
-        worth per tier, drawn together with the tiers, of all sizes or of given ones, for answers of
-        every kind. "auto" is what `choose` finds best where sizes are open and neither a distance
-        nor anything else that belongs to Mallows models is named; elsewhere it is "mallows".
+        worth per tier, drawn together with the tiers, for answers of every kind. "auto" is what
+        `choose` finds best if sizes are open and you name neither a distance nor another option of
+        Mallows models; otherwise it is "mallows".
     concentration
         "single" is one theta. "tier" is one for each tier but the last, for weak orders with
-        "inversions" and open sizes. None is what `choose` finds best where it decides, and one
-        theta elsewhere.
+        "inversions" and open sizes. None is what `choose` finds best if it decides, otherwise one
+        theta.
     choice
-        What `choose` found for these data; then models are not compared again.
+        The result of `choose` for these data, to avoid comparing the models again.
     chains, draws
         Number of chains, and of draws kept from each.
     priors
         Priors of theta, sizes and mistakes; see `Priors`.
     sampler
-        How the draws are made, if not by default: see `Sampler`.
+        Options of the sampler; see `Sampler`.
     workers
         Number of processes; see `tierwise._util.tasks.run_tasks`. The answer does not depend on it.
     progress
@@ -141,8 +141,8 @@ def sample_posterior(
     rng
         Seed or generator.
     checkpoint
-        A folder in which the chains are kept while they run. The same call with the same folder
-        resumes a run that was stopped, and gives the draws that it would have given.
+        A folder in which chains are saved while they run. The same call with the same folder
+        resumes a run that was stopped, and gives the same draws as an uninterrupted run.
 
     Returns
     -------
@@ -261,7 +261,7 @@ def sample_posterior(
         ran = run_tasks(
             prolong_chain,
             [(chain, maker, options.thin, n_dropped, bar) for chain in ran],
-            description="chains go on",
+            description="continuing chains",
             workers=workers,
             progress="off" if one_by_one else progress,
         )
@@ -279,12 +279,12 @@ def _own_tiers(
     sizes: Iterable[int] | None,
     family: FamilyChoice,
 ) -> NDArray[np.int64]:
-    """Return tiers of one's own, counted from 0, or say what does not go with them."""
+    """Return the user's own tiers, counted from 0, or raise an error for conflicting options."""
     if sizes is not None:
-        raise InputError("tiers have sizes of their own", [drop("sizes")])
+        raise InputError("tiers already have sizes", [drop("sizes")])
     if family != "luce":
         raise InputError(
-            'for given tiers worths are drawn, which family "luce" has',
+            'given tiers need worths, which only the family "luce" has',
             [use(family="luce"), use("to draw tiers of these sizes, and theta", sizes=...)],
         )
     return own_tiers(tiers, items)
@@ -387,7 +387,7 @@ class _Run:
 
 
 def _run_of(options: SamplingOptions, source: AnswerSource) -> _Run:
-    """Decide how the draws are made: of all sizes at once where that is possible."""
+    """Decide how the draws are made: of all sizes at once if that is possible."""
     at_once = None if len(source.items) < 2 else source.capabilities.all_sizes
     run = None if at_once is None else _ENGINES[at_once](options, source)
     if run is not None:
@@ -460,7 +460,7 @@ def _chosen_model(
     if choice is not None:
         if choice.concentration == "place":
             raise InputError(
-                "draws of tiers with a theta per place are not possible",
+                "tiers cannot be drawn with one theta per place",
                 [use(concentration="single"), use(concentration="tier")],
             )
         return _Model(
@@ -476,7 +476,7 @@ def _chosen_model(
     if options.sizes is not None:
         if distance == "auto":
             raise InputError(
-                "distances are compared where sizes are open",
+                "distances can be compared only with open sizes",
                 [use(distance="kendall"), drop("sizes")],
             )
         return _Model("mallows", None, options.concentration)
@@ -521,7 +521,7 @@ def _settled(options: SamplingOptions, source: AnswerSource, target: Target) -> 
     known = source.is_known(options.sizes or (1,) * n_items)
     if known and options.sampler.completions != "auto":
         raise InputError(
-            "these answers leave no doubt about their blocks, so there is nothing to complete",
+            "these answers determine their blocks, so there is nothing to complete",
             [drop("completions")],
         )
     by_distance = (
@@ -531,7 +531,7 @@ def _settled(options: SamplingOptions, source: AnswerSource, target: Target) -> 
         options.sampler.exchange is not None or options.sampler.likelihood == "pseudo"
     ):
         raise InputError(
-            "these answers leave open which items lie in which tier-sized block",
+            "these answers do not determine which items lie in which tier-sized block",
             [drop("theta_update", "likelihood")],
         )
     if not by_distance:
@@ -539,7 +539,7 @@ def _settled(options: SamplingOptions, source: AnswerSource, target: Target) -> 
             return options.settled("exact")
         if options.sampler.needs_chain or options.sampler.method == "exact":
             raise InputError(
-                "these answers leave open which items lie in which tier-sized block",
+                "these answers do not determine which items lie in which tier-sized block",
                 [drop("method", "theta_update", "likelihood")],
             )
         return options.settled("mcmc")
@@ -578,8 +578,8 @@ def _refuse_islands(options: SamplingOptions) -> None:
         return
     if not are_connected([sizes for sizes, share in prior.items() if share > 0]):
         raise InputError(
-            "a chain moves one item at a time, or cuts or joins tiers, and that does not lead from "
-            "some of the sizes that the prior allows to others",
+            "a chain moves single items and splits or merges tiers, and these moves do not "
+            "connect all sizes that the prior allows",
             [
                 "list sizes between them too",
                 use(sampler=grouped("Sampler", method="exact")),
@@ -593,7 +593,7 @@ def _warn(posterior: Posterior, target: Target | None, options: SamplingOptions)
     odds = posterior.single_tier_log_odds
     if odds is not None and abs(odds) < _DOUBTFUL_ODDS * odds.standard_error:
         warnings.warn(
-            f"it is not settled whether there is a single tier: its log odds are {odds:.2g} with a "
+            f"it is not clear whether there is a single tier: its log odds are {odds:.2g} with a "
             f"standard error of {odds.standard_error:.2g}",
             TierwiseWarning,
             stacklevel=3,
@@ -610,9 +610,9 @@ def _warn(posterior: Posterior, target: Target | None, options: SamplingOptions)
     error = target.n_rankings * estimate.standard_error
     if error > _MOST_ERROR:
         warnings.warn(
-            f"the partition function of sizes {options.sizes} is estimated, which gives the "
-            f"log-likelihood a standard error of {error:.2g}: theta may be shifted, while tiers "
-            "given theta are right; sizes for which it is computed exactly avoid this",
+            f"the partition function of sizes {options.sizes} is estimated, so the "
+            f"log-likelihood has a standard error of {error:.2g}. Theta may be biased; "
+            "tiers given theta are not. Sizes with an exact partition function avoid this",
             TierwiseWarning,
             stacklevel=3,
         )

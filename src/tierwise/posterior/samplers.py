@@ -1,4 +1,4 @@
-"""What `sample_posterior` was asked for, checked, and which sampler does it.
+"""The options of `sample_posterior`, checked, and the choice of the sampler.
 
 Where sizes are open, tiers move given theta, then tiers and sizes move with theta integrated out,
 and then theta is drawn given both: a partially collapsed Gibbs sampler (van Dyk and Park, Partially
@@ -68,37 +68,35 @@ _BYTES_OF_A_DRAW = 2 * 8 * 8
 
 @dataclass(frozen=True)
 class Sampler:
-    """How draws of a posterior are made, where the default is not what you want.
+    """Options of posterior sampling, if you do not want the default.
 
     Parameters
     ----------
     method
         "exact" draws independently, by summing over all tiers; "mcmc" runs Metropolis chains;
-        "auto" is exact where affordable, because that gives most for the time: up to about 14
-        items with given sizes, and up to 14 with open sizes. Answers that leave something open
-        are drawn exactly where tiers hold one item each, the distance is "kendall" or
-        "inversions", and all items are ranked, tied, or below those listed; and where all tiers
-        can be listed one by one, up to about five items.
+        "auto" is exact where feasible, which is most efficient: up to about 14 items. Incomplete
+        answers are drawn exactly if tiers hold one item each, the distance is "kendall" or
+        "inversions", and all items are ranked, tied, or below those listed; and if all tiers can be
+        enumerated, up to about five items.
     theta_update
         How chains update theta: "exact" draws it from its conditional distribution, "integrated"
-        moves tiers with theta integrated out, "exchange" is the paper's exchange algorithm, of
-        which `Exchange` has the options. "auto" is "integrated" where sizes are given and
-        ``method="auto"`` needs a chain, else "exact".
+        moves tiers with theta integrated out, "exchange" is the paper's exchange algorithm, with
+        options in `Exchange`. "auto" is "integrated" if sizes are given and ``method="auto"`` needs
+        a chain, otherwise "exact".
     likelihood
-        "pseudo" puts the paper's pseudo-likelihood instead of the likelihood.
+        "pseudo" uses the paper's pseudo-likelihood instead of the likelihood.
     completions
-        For answers that leave something open, what is done about the complete orderings behind
-        them. "auto" sums over all of them where that is possible, and else draws them by
-        "reinsert", which takes out each item and puts it back where it may be. "refill" draws them
-        as in the paper, by proposing any of them.
+        How to treat the complete orderings behind incomplete answers. "auto" sums over them if
+        possible, and otherwise draws them by "reinsert", which takes out each item and puts it back
+        in a possible place. "refill" draws them as in the paper, by proposing any of them.
     warmup
         Iterations of each chain before its first draw; half the draws, and at least 500, if None.
     thin
-        Iterations from one draw to the next. "auto" begins with 1; as long as the chains have not
-        settled, or their draws are worth too little, they go on and draws lie twice as far apart.
+        Iterations between two draws. "auto" begins with 1 and doubles it until the chains have
+        converged and the effective sample size is large enough.
     seconds
-        For "auto": chains go on only if that ends after about so many seconds. A warning says if
-        they have not settled by then.
+        For "auto": the approximate time limit for continuing the chains. A warning follows if they
+        have not converged by then.
 
     Examples
     --------
@@ -130,7 +128,7 @@ class Sampler:
         check_choice("completions", self.completions, get_args(CompletionsMethod))
         if self.method == "exact" and self.needs_chain:
             raise InputError(
-                "exact draws take theta and tiers together from the exact posterior",
+                "exact draws come from the exact posterior of theta and tiers",
                 [
                     drop("theta_update", "likelihood"),
                     use(sampler=grouped("Sampler", method="mcmc")),
@@ -139,19 +137,19 @@ class Sampler:
 
     @property
     def needs_chain(self) -> bool:
-        """Whether something was asked for that only a chain does."""
+        """Whether something was requested that only a chain does."""
         return self.theta_update not in ("auto", "exact") or self.likelihood != "exact"
 
     @property
     def is_for_mallows(self) -> bool:
-        """Whether something was asked for that only Mallows models have."""
+        """Whether something was requested that only Mallows models have."""
         return self.needs_chain or any(
             (self.theta_update != "auto", self.completions != "auto", self.method == "exact")
         )
 
     @property
     def exchange(self) -> Exchange | None:
-        """The exchange algorithm, if it was asked for."""
+        """The exchange algorithm, if it was requested."""
         if isinstance(self.theta_update, Exchange):
             return self.theta_update
         return Exchange() if self.theta_update == "exchange" else None
@@ -165,7 +163,7 @@ class Sampler:
         ]
         if others:
             raise InputError(
-                f"{function} has no choice of {listed(others)}: it takes {listed(names)}",
+                f"{function} does not support {listed(others)}, only {listed(names)}",
                 [drop(*others)],
             )
 
@@ -180,7 +178,7 @@ def check_sampler(sampler: Sampler) -> Sampler:
 
 @dataclass(frozen=True)
 class SamplingOptions:
-    """Everything that `sample_posterior` takes besides the data and the place to work."""
+    """The options of `sample_posterior`, without data, workers and progress."""
 
     sizes: Sizes | None
     distance: str
@@ -199,7 +197,7 @@ class SamplingOptions:
         check_priors(self.priors)
         if self.sizes is None and sampler.needs_chain and sampler.theta_update != "integrated":
             raise InputError(
-                "the exchange algorithm and the pseudo-likelihood are for given sizes",
+                "the exchange algorithm and the pseudo-likelihood need given sizes",
                 [use("to give them", sizes=...)],
             )
 
@@ -220,7 +218,7 @@ class SamplingOptions:
 
     @property
     def is_for_mallows(self) -> bool:
-        """Whether something was asked for that only Mallows models have."""
+        """Whether something was requested that only Mallows models have."""
         return self.sampler.is_for_mallows or not isinstance(self.prior_sizes, str)
 
     @property
@@ -241,8 +239,8 @@ class SamplingOptions:
         if n_bytes > _MOST_BYTES:
             raise InputError(
                 f"{self.chains:,} chains of {self.draws:,} draws of {n_items:,} items take "
-                f"{n_bytes / 2**30:,.0f} GiB of memory, and at most {_MOST_BYTES / 2**30:.0f} are "
-                "used: take fewer draws, or thin them more"
+                f"{n_bytes / 2**30:,.0f} GiB of memory, and the limit is "
+                f"{_MOST_BYTES / 2**30:.0f}: use fewer draws, or thin them more"
             )
 
     def settled(
@@ -314,7 +312,7 @@ def make_sampler(options: SamplingOptions, target: Target) -> TierSampler:
     Parameters
     ----------
     options
-        What was asked for.
+        What was requested.
     target
         What to draw from.
     """
@@ -325,7 +323,7 @@ def make_sampler(options: SamplingOptions, target: Target) -> TierSampler:
 
 
 def _by_distance(options: SamplingOptions, target: Target) -> TierSampler:
-    """Draw exactly where that was asked for; else let tiers and theta move in turn."""
+    """Draw exactly where that was requested; else let tiers and theta move in turn."""
     sizes = options.sizes
     if options.sampler.method == "exact":
         return ExactPosterior.of(target, sizes)
@@ -346,7 +344,7 @@ def _by_distance(options: SamplingOptions, target: Target) -> TierSampler:
 
 
 def _of_open_answers(options: SamplingOptions, target: Target) -> TierSampler:
-    """Sum over the completions of answers where that is possible, else draw them."""
+    """Sum over the completions of answers if that is possible, else draw them."""
     sizes = options.sizes
     if options.sampler.method == "exact":
         return ListedPosterior.of(target, sizes)

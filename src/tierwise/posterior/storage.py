@@ -1,7 +1,7 @@
-"""The tree of a posterior's draws, in memory and as netCDF files, which are whole or refused.
+"""The tree of a posterior's draws, in memory and as netCDF files.
 
-A file ends with a checksum of all that comes before, which HDF5 does not mind: so a damaged file is
-told before a library reads it that might crash or never come back.
+A file ends with a checksum of its content, which HDF5 ignores. So a damaged file is detected before
+a library reads it that might crash or hang.
 """
 
 from __future__ import annotations
@@ -94,12 +94,12 @@ class Schema:
                 continue
             values = data[group][name.rstrip("?")]
             if not _are(tuple(values.dims), dimensions) or not _hold(values, kind, sizes):
-                yield f"{name.rstrip('?')} is not what it should be"
+                yield f"{name.rstrip('?')} has wrong values"
             for dimension, size in values.sizes.items():
                 if sizes.setdefault(str(dimension), size) != size:
-                    yield f"{name} has another number of {dimension}s than the rest"
+                    yield f"{name} has a different number of {dimension}s"
         if not _are_tiers(data["posterior"]["tier"].to_numpy()):
-            yield "tier is not what it should be"
+            yield "tier has wrong values"
 
 
 def _hold(values: Any, kind: str, sizes: Mapping[str, int]) -> bool:
@@ -126,7 +126,7 @@ def _are(dimensions: tuple[object, ...], wanted: tuple[str, ...]) -> bool:
 
 
 def save(data: DataTree, path: str | PathLike[str]) -> None:
-    """Write draws to a file, which is there whole or not at all."""
+    """Write draws to a file. A failure leaves no partial file."""
     versioned = data.copy()
     versioned.attrs["tierwise_format"] = FORMAT
     # In memory first: where a disk is full, HDF5 does not raise an error but crashes.
@@ -146,11 +146,11 @@ def load(path: str | PathLike[str], schema: Schema) -> DataTree:
     except OSError as error:
         raise InputError(f"{source} cannot be read: {error.strerror or error}") from None
     if not is_file:
-        raise InputError(f"there is no file {source}: name one that {schema.what}.save wrote")
+        raise InputError(f"the file {source} does not exist: use one that {schema.what}.save wrote")
     if not _is_whole(content):
         raise InputError(
-            f"{source} is damaged, or was changed, or holds no {schema.what.lower()} of this "
-            f"version: name a file that {schema.what}.save wrote"
+            f"{source} is damaged, was changed, or holds no {schema.what.lower()} of this "
+            f"version: use a file that {schema.what}.save wrote"
         )
     try:
         _refuse_unstored(source)
@@ -161,7 +161,7 @@ def load(path: str | PathLike[str], schema: Schema) -> DataTree:
         problem = schema.problem(data)
     except _OF_DAMAGE:
         raise InputError(
-            f"{source} is damaged, or not a netCDF file: name one that {schema.what}.save wrote"
+            f"{source} is damaged, or is not a netCDF file: use one that {schema.what}.save wrote"
         ) from None
     if version > FORMAT:
         raise InputError(
@@ -171,7 +171,7 @@ def load(path: str | PathLike[str], schema: Schema) -> DataTree:
     if problem is not None:
         raise InputError(
             f"{source} is damaged, or was not written by {schema.what}.save: parts of the "
-            f"{schema.what.lower()} are missing from it ({problem})"
+            f"{schema.what.lower()} are missing ({problem})"
         )
     return data
 
@@ -180,7 +180,7 @@ def _refuse_unstored(path: Path) -> None:
     """Raise if any array holds more numbers than the file does.
 
     What `save` writes is not compressed. So a small file takes little memory, whatever its arrays
-    are said to be, and that is told from their headers.
+    should be, judging by their headers.
     """
     import h5py
 
@@ -352,10 +352,10 @@ class StoredDraws(Result):
         return Provenance.from_dict(self._facts["provenance"])
 
     def to_arviz(self) -> Any:
-        """Return the draws as the ArviZ that is installed takes them.
+        """Return the draws in the format of the installed version of ArviZ.
 
-        That is ``data``, a tree, from ArviZ 1.0 on, and where there is none; before, an
-        ``InferenceData`` of the same groups.
+        This is the tree ``data`` from ArviZ 1.0 on, or without ArviZ; for older versions, an
+        ``InferenceData`` with the same groups.
 
         Examples
         --------
@@ -374,10 +374,10 @@ class StoredDraws(Result):
         return import_module("arviz").from_datatree(self.data) if before_trees else self.data
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the draws to a netCDF file, which is there whole or not at all."""
+        """Write the draws to a netCDF file. A failure leaves no partial file."""
         save(self.data, path)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
-        """Read what `save` wrote."""
+        """Read a file that `save` wrote."""
         return cls(load(path, cls.schema))

@@ -1,4 +1,4 @@
-"""Diagnostics: whether chains agree, and what their draws are worth; the table that is printed."""
+"""Diagnostics of chains: R-hat and effective sample sizes; and the printed summary."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class Diagnostic:
     standard_error
         Monte Carlo error of the mean.
     r_hat
-        Rank-normalised split R-hat; 1 where all chains agree, infinite where none moves and they
-        stand at different values.
+        Rank-normalised split R-hat; 1 if all chains agree, infinite if they are stuck at different
+        values.
     ess_bulk, ess_tail
         Effective number of draws, for the middle and for the tails.
     """
@@ -62,29 +62,29 @@ class Diagnostic:
 
 @dataclass(frozen=True)
 class Diagnostics:
-    """Diagnostics of theta, total distance, number of tiers, and of who is tied with whom.
+    """Diagnostics of theta, total distance, number of tiers, and of ties between items.
 
-    Labels have none of their own: in tiers of other sizes the same label means something else.
+    Labels have no diagnostics: with other sizes the same label means something else.
 
     Attributes
     ----------
     numbers, ties
         The quantities.
     to_settle, to_gain_draws
-        What to do about chains that disagree, and about draws that are worth too little.
+        What to do about chains that disagree, and about effective sample sizes that are too small.
     """
 
     numbers: tuple[Diagnostic, ...]
     ties: tuple[Diagnostic, ...]
     to_settle: str = (
-        "Use a longer warmup, and a larger thin or more draws; if that does not help, the "
-        "posterior has several modes"
+        "Use a longer warmup, and a larger thin or more draws. If that does not help, the "
+        "posterior may have several modes"
     )
     to_gain_draws: str = "use more draws or chains, or a larger thin"
 
     @property
     def judged(self) -> tuple[Diagnostic, ...]:
-        """What warnings go by: all numbers, and the ties that are neither rare nor nearly sure."""
+        """The judged quantities: all numbers, and ties that are neither rare nor nearly certain."""
         return self.numbers + tuple(tie for tie in self.ties if _RARE <= tie.mean <= 1 - _RARE)
 
     @property
@@ -94,34 +94,34 @@ class Diagnostics:
 
     @property
     def least_ess(self) -> Diagnostic:
-        """The quantity about which the chains say least."""
+        """The quantity with the smallest effective sample size."""
         return min(self.judged, key=lambda row: min(row.ess_bulk, row.ess_tail))
 
     @property
     def agree(self) -> bool:
-        """Whether the chains agree about everything that is judged."""
+        """Whether the chains agree about all judged quantities."""
         return self.worst_r_hat.r_hat <= MOST_R_HAT
 
     def are_worth(self, n_draws: float) -> bool:
-        """Whether the draws are worth so many independent ones for everything that is judged."""
+        """Whether all judged quantities have at least this effective sample size."""
         least = self.least_ess
         return min(least.ess_bulk, least.ess_tail) >= n_draws
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What is wrong, each with what to do about it; empty if all is well."""
+        """The problems, each with its remedy; empty if there are none."""
         found = []
         worst, least = self.worst_r_hat, self.least_ess
         if not self.agree:
             found.append(
-                f"the chains have not settled: R-hat of {worst.name} is {worst.r_hat:.3f}, and "
-                f"should be at most {MOST_R_HAT}. {self.to_settle}"
+                f"the chains have not converged: R-hat of {worst.name} is {worst.r_hat:.3f}, "
+                f"and should be at most {MOST_R_HAT}. {self.to_settle}"
             )
         ess = min(least.ess_bulk, least.ess_tail)
         if ess < LEAST_ESS:
             found.append(
-                f"the draws are worth only {ess:.0f} independent ones for {least.name}, and should "
-                f"be worth at least {LEAST_ESS:.0f}: {self.to_gain_draws}"
+                f"the effective sample size of {least.name} is only {ess:.0f}, and should be at "
+                f"least {LEAST_ESS:.0f}: {self.to_gain_draws}"
             )
         return tuple(found)
 
@@ -295,7 +295,7 @@ _LEVEL = 0.95
 
 
 def summarise(posterior: Posterior, width: int) -> str:
-    """Write a posterior as lines for people; names are cut so that tables fit a width."""
+    """Write a posterior as text; names are cut so that tables fit the width."""
     names = shortened_names(
         list(map(str, posterior.items)), max(width - _BESIDE_NAMES, _SHORTEST_NAMES)
     )
@@ -388,8 +388,8 @@ def _theta_lines(posterior: Posterior, names: list[str]) -> list[str]:
     divided = posterior.divided_items()
     if divided:
         lines += [
-            f"divided               people are divided about {listed(divided)}: placed anywhere, "
-            "not best or worst",
+            f"divided               people are divided about {listed(divided)}: ranked "
+            "anywhere, neither best nor worst",
         ]
     intervals = posterior.item_theta_intervals(_LEVEL).to_numpy()
     width = max(4, *map(len, names))
@@ -432,8 +432,8 @@ def _sizes_lines(posterior: Posterior) -> list[str]:
     ]
     if len(columns) > 1:
         lines.append(
-            f"The {prior} prior, which the search has too, favours few tiers until the answers "
-            "speak for more; the uniform prior does not."
+            f"The {prior} prior, which the search uses too, favours few tiers until the answers "
+            "support more; the uniform prior does not."
         )
     return [*lines, f"Items of a tier are {NEARLY_IN_WORDS}."]
 

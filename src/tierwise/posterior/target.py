@@ -1,4 +1,4 @@
-"""What a chain draws from: the posterior of tiers and theta, by sizes."""
+"""The target of a chain: the posterior of tiers and theta, by sizes."""
 
 from __future__ import annotations
 

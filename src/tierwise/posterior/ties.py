@@ -1,12 +1,12 @@
-"""Ties, nearly tied items, and how probable both are without a prior that speaks for them.
+"""Probabilities of ties and near ties, under a prior that does not favour them.
 
-That items are the same is claimed more carefully than that they differ. The "sceptical" prior gives
-half of all probability to no tiers at all, and makes sizes less probable with every further tier,
-so that chance is not taken for tiers; where answers are few, a high probability of a tie would only
-repeat that prior. So claims that speak for sameness are given under the "uniform" prior of sizes,
-where a line between two neighbours is as probable as none: draws have weights. And items may differ
-by less than any number of answers would show: they are tied *or nearly*, where neither would be
-preferred by more than 55%.
+A claim that items are the same needs more care than a claim that they differ. The "sceptical" prior
+gives half of all probability to no tiers, and makes sizes less probable with every further tier, so
+chance is not mistaken for tiers. With few answers, a high probability of a tie would only repeat
+that prior. So probabilities of sameness use the "uniform" prior of sizes, where a line between
+two neighbours is as probable as none: draws get weights. And items may differ by less than any
+number of answers would show: they are *tied or nearly tied* if neither would be preferred by more
+than 55%.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # Two items are nearly tied if neither would be preferred by a larger share.
 NEARLY = 0.55
-NEARLY_IN_WORDS = f"tied or nearly: neither would be preferred by more than {NEARLY:.0%}"
+NEARLY_IN_WORDS = f"tied or nearly tied: neither would be preferred by more than {NEARLY:.0%}"
 LOG_ODDS_OF_NEARLY = log(NEARLY / (1.0 - NEARLY))
 # How much more probable a further tier is under the "uniform" prior of sizes than under the others.
 _LOG_ODDS_OF_A_TIER = LOG_SHARES["uniform"] - LOG_SHARES["penalised"]
@@ -39,18 +39,18 @@ _POWERS = np.linspace(1.0, 0.0, 11)
 
 
 def weights_for_sameness(labels: _Integers, prior_sizes: str | None) -> _Floats:
-    """Return the weight of each draw where something is said for sameness; they sum to 1.
+    """Return the weight of each draw in claims that items are the same; they sum to 1.
 
-    It is what the "uniform" prior of sizes gives to so many tiers, divided by what the prior gives
-    that the draws were made with. Where few draws would have nearly all of the weight, because
-    there are many items, several tiers are weighted less unevenly.
+    It is the "uniform" prior probability of the number of tiers divided by that of the prior of the
+    draws. If a few draws would get nearly all of the weight, because there are many items, the
+    weights are tempered.
 
     Parameters
     ----------
     labels
         Tier of each item (column) in each draw (row), 1 being the best.
     prior_sizes
-        Name of the prior of sizes; one that has no name is left as it is.
+        Name of the prior of sizes; an unnamed prior gives equal weights.
 
     Examples
     --------
@@ -73,14 +73,14 @@ def weights_for_sameness(labels: _Integers, prior_sizes: str | None) -> _Floats:
 
 
 def sizes_for_sameness(shares: dict[Sizes, float], prior_sizes: str | None) -> dict[Sizes, float]:
-    """Return probabilities of sizes as claims for sameness have them, the most probable first.
+    """Return probabilities of sizes for claims of sameness, the most probable first.
 
     Parameters
     ----------
     shares
-        Probabilities under the prior as it is, known exactly.
+        Exact probabilities under the chosen prior.
     prior_sizes
-        Name of that prior; one that has no name is left as it is.
+        Name of that prior; an unnamed prior changes nothing.
 
     Examples
     --------
@@ -111,17 +111,17 @@ def _evenness(n_tiers: _Integers) -> float:
 
 
 def share_nearly_tied(labels: _Integers, log_worths: _Floats | None, weights: _Floats) -> _Floats:
-    """Return the probability that each pair of items are tied or nearly.
+    """Return the probability that each pair of items is tied or nearly tied.
 
-    Where tiers have worths, these say how often an item would be preferred. A distance knows no
-    small differences: there, items of one tier are tied.
+    If tiers have worths, these say how often an item would be preferred. Under a distance there are
+    no small differences: items of one tier are tied.
 
     Parameters
     ----------
     labels
         Tier of each item (column) in each draw (row).
     log_worths
-        Log worth of each item in each draw, where there are worths.
+        Log worth of each item in each draw, if there are worths.
     weights
         Weight of each draw, of `weights_for_sameness`.
 
@@ -145,7 +145,7 @@ def share_nearly_tied(labels: _Integers, log_worths: _Floats | None, weights: _F
 
 
 def are_near(labels: _Integers, log_worths: _Floats | None, item: int) -> NDArray[np.bool_]:
-    """Tell of each draw (row) and item (column) whether it is tied with one item, or nearly."""
+    """Tell of each draw (row) and item (column) whether it is tied or nearly tied with one item."""
     near: NDArray[np.bool_] = labels[:, item, None] == labels
     if log_worths is not None:
         near |= np.abs(log_worths[:, item, None] - log_worths) <= LOG_ODDS_OF_NEARLY
@@ -153,7 +153,7 @@ def are_near(labels: _Integers, log_worths: _Floats | None, item: int) -> NDArra
 
 
 def share_all_near(labels: _Integers, log_worths: _Floats | None, weights: _Floats) -> float:
-    """Return the probability that all items are tied or nearly.
+    """Return the probability that all items are tied or nearly tied.
 
     Examples
     --------
@@ -167,19 +167,19 @@ def share_all_near(labels: _Integers, log_worths: _Floats | None, weights: _Floa
 
 
 def verdicts_in_words(better: list[float], near: list[float], certainty: float) -> str:
-    """Say of how many neighbouring rows something is known, and of how many it is open.
+    """Say how many neighbouring rows differ, are tied, or are undecided.
 
     Parameters
     ----------
     better, near
-        Probability that a row is better than the next, and that both are tied or nearly.
+        Probability that a row is better than the next, and that both are tied or nearly tied.
     certainty
-        What is said with this probability or more is taken as known.
+        A claim counts as decided with this probability or more.
 
     Examples
     --------
     >>> verdicts_in_words([0.99, 0.1, 0.3], [0.0, 0.97, 0.6], 0.95)
-    'Of 3 neighbouring pairs, 1 differs, 1 is tied or nearly and 1 is open.'
+    'Of 3 neighbouring pairs, 1 differs, 1 is tied or nearly tied and 1 is undecided.'
     """
     differs = sum(share >= certainty for share in better)
     tied = sum(
@@ -187,8 +187,8 @@ def verdicts_in_words(better: list[float], near: list[float], certainty: float) 
     )
     counts = {
         "differs": (differs, "differ"),
-        "is tied or nearly": (tied, "are tied or nearly"),
-        "is open": (len(better) - differs - tied, "are open"),
+        "is tied or nearly tied": (tied, "are tied or nearly tied"),
+        "is undecided": (len(better) - differs - tied, "are undecided"),
     }
     said = [
         f"{number} {one if number == 1 else several}"

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from tierwise.searching.result import Search
     from tierwise.tiers import Sizes
 
-# Replicates where none are asked for: many if a fit is cheap, fewer if it takes a second, a handful
+# Replicates where none are requested: many if a fit is cheap, fewer if it takes a second, a handful
 # if it takes ten, as fits do for which completions are drawn.
 _MOST_REPLICATES = 200
 _SOME_REPLICATES = 40
@@ -58,35 +58,35 @@ Uncertainty: TypeAlias = Literal["bootstrap", "posterior"]
 
 @dataclass(frozen=True, eq=False)
 class Analysis(Result):
-    """What is known about rankings: tiers, how sure they are, and whether the model fits.
+    """The results of an analysis: tiers, how certain they are, and whether the model fits.
 
     Attributes
     ----------
     data, description
         The rankings, or pairwise answers.
     search
-        The search for the sizes; None where they were given.
+        The search for the sizes; None if they were given.
     fit
         The best tiers.
     sampled
-        Tiers many times over, from resampled rankings or from the posterior.
+        Many draws of tiers, from resampled rankings or from the posterior.
     check
-        What the model expects beside what the rankings are.
+        What the model expects compared with the rankings.
     groups
-        Several groups of people, each with its own tiers; None where that was not asked for.
+        Several groups of people, each with its own tiers; None if not requested.
     people
-        Whether people differ by what is known of them, and the tree that parts them; None where
-        that was not asked for.
+        Whether people differ by region, age and other columns, and the tree that splits them; None
+        if not requested.
     concentration
-        What was asked for: "single", "tier", "place" or "auto"; None if nothing was, and the model
-        was chosen by the data. ``fit.concentration`` is what came of it.
+        What was requested: "single", "tier", "place" or "auto"; None if nothing was, and the data
+        chose the model. ``fit.concentration`` is the outcome.
     neighbours
-        How probable it is that an item of each tier is ranked above one of the next; empty where
-        there is one tier.
+        The probability that an item of each tier is ranked above one of the next; empty for a
+        single tier.
     provenance
-        Version, seed and time of all of it.
+        Version, seed and time of the analysis.
     forecast
-        How many further answers would settle the tiers; None where that takes long to find.
+        How many more answers would settle the tiers; None if that takes too long to compute.
     """
 
     data: Rankings | Preferences
@@ -104,14 +104,14 @@ class Analysis(Result):
 
     @property
     def shows_agreement(self) -> bool:
-        """Whether agreement differs, or it was asked how, and there is something to say of it."""
+        """Whether the page has a section on where people agree."""
         differs = self.fit.concentration != "single"
         asked = self.concentration not in (None, "single")
         return (differs or asked) and bool(self.neighbours)
 
     @property
     def thetas_were_open(self) -> bool:
-        """Whether the data decided how many thetas there are."""
+        """Whether the data decided the number of thetas."""
         return self.concentration in (None, "auto")
 
     def to_dict(self) -> dict[str, Any]:
@@ -156,11 +156,11 @@ def analyse(
     check_choice("uncertainty", uncertainty, (*get_args(Uncertainty), "auto"))
     if uncertainty == "posterior" and concentration != "single" and sizes is not None:
         raise InputError(
-            "draws from the posterior of given sizes are for one theta",
+            "with given sizes, the posterior has draws for one theta only",
             [
                 use(uncertainty="bootstrap"),
                 use(concentration="single"),
-                instead("sample_posterior", "for a theta per tier where sizes are drawn, too"),
+                instead("sample_posterior", "for one theta per tier with sizes that are drawn too"),
             ],
         )
     replicates = None if replicates is None else check_count("replicates", replicates, least=2)
@@ -260,7 +260,9 @@ def _sample(
 ) -> Bootstrap | Posterior:
     """Resample the rankings, or draw from the posterior, with open sizes unless they were given."""
     if uncertainty == "posterior" and cluster is not None:
-        raise InputError("clusters are resampled", [drop("cluster"), use(uncertainty="bootstrap")])
+        raise InputError(
+            "clusters need resampling", [drop("cluster"), use(uncertainty="bootstrap")]
+        )
     if replicates is None:
         replicates = _DRAWS
         if uncertainty == "bootstrap":
@@ -270,7 +272,7 @@ def _sample(
 
         if best.concentration == "place":
             raise InputError(
-                "draws of tiers with a theta per place are not possible",
+                "tiers cannot be drawn with one theta per place",
                 [use(uncertainty="bootstrap"), use(concentration="single")],
             )
         with warnings.catch_warnings():
@@ -340,7 +342,8 @@ def _numbers_of_groups(groups: int | Iterable[int]) -> list[int]:
         ) from None
     if min(numbers, default=0) < 1 or max(numbers) == 1:
         raise InputError(
-            f"groups must be numbers to compare with one group, such as 3 or [2, 3]; got {groups!r}"
+            "groups must be 2 or more, to compare with one group, such as 3 or [2, 3]; got "
+            f"{groups!r}"
         )
     return numbers
 
@@ -354,7 +357,7 @@ def _fit_groups(
     progress: Progress,
     seed: RandomSource,
 ) -> Mixture:
-    """Fit groups; if one number is asked for, it is shown whether or not it is the best.
+    """Fit groups; if one number is requested, it is shown whether or not it is the best.
 
     They have the model of the best tiers; answers pair by pair have a distance in any case.
     """

@@ -1,6 +1,6 @@
-"""The figures of a report as SVG, with what they show in words.
+"""The figures of a report as SVG, with descriptions for readers who cannot see them.
 
-They take on the colours of the page, and say what they show to those who cannot see them.
+They use the colours of the page.
 """
 
 from __future__ import annotations
@@ -63,14 +63,14 @@ _LETTER = 0.07
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure as SVG, and what is written below it."""
+    """A figure as SVG, and its caption."""
 
     svg: Markup
     caption: str
 
 
 def matrix_size(items: Sequence[Item]) -> tuple[float, float]:
-    """Return the inches that a matrix of items by items needs for its names not to overlap."""
+    """Return the size in inches at which the names of an item-by-item matrix do not overlap."""
     n_items = len(items)
     cell = _WIDE_CELL if n_items <= MOST_NUMBERED_CELLS else _NARROW_CELL
     names = _LETTER * max(len(short_name(item)) for item in items)
@@ -94,7 +94,7 @@ def plan_figures(analysis: Analysis) -> dict[str, Callable[[], Picture]]:
     above = "preferred to" if check.pairwise else "ranked above"
     following = ""
     if isinstance(data, Preferences) and data.times is None:
-        following = ", what follows from other answers included"
+        following = ", including what follows from other answers"
     planned: dict[str, Callable[[], Picture]] = {}
 
     def draw(
@@ -141,7 +141,7 @@ def plan_figures(analysis: Analysis) -> dict[str, Callable[[], Picture]]:
         draw(
             "tier-ranks",
             lambda ax: plots.tier_rank_boxes(data, fit, ax=ax),
-            "The same, all items of a tier together.",
+            "The same for tiers: all items of a tier together.",
             size=(_WIDTH, height_for(n_tiers)),
             description=f"Box plots of ranks for the {n_tiers} rows of the tier list; ranks rise "
             "from tier to tier.",
@@ -160,17 +160,19 @@ def plan_figures(analysis: Analysis) -> dict[str, Callable[[], Picture]]:
         draw(
             "leaderboard",
             lambda ax: plots.leaderboard(found, ax=ax),
-            "How far other sizes are behind the best. Orange: strict consensus and no tiers.",
+            "How far other sizes are behind the best. Orange: strict order and no tiers.",
             size=(_WIDTH, height_for(12)),
-            description=f"Bars of the criterion behind that of the best sizes, {fit.sizes}; "
+            description="Bars of how far the criterion is behind that of the best sizes, "
+            f"{fit.sizes}; "
             "the table has the same numbers.",
         )
         if found.start.steps:
             draw(
                 "merging",
                 lambda ax: plots.merging_steps(found, ax=ax),
-                "Where the search starts: items are merged as long as opinion between them is near "
-                f"even (within {found.start.tolerance:.1%} of a half). Percentages are majorities.",
+                "Where the search starts: items are merged while opinion between them is "
+                f"nearly even (within {found.start.tolerance:.1%} of a half). Percentages "
+                "are majorities.",
                 size=(_WIDTH, by_item),
                 description=f"Tree of {len(found.start.steps)} merges; it ends with groups of "
                 f"sizes {found.start.sizes}.",
@@ -180,12 +182,12 @@ def plan_figures(analysis: Analysis) -> dict[str, Callable[[], Picture]]:
         draw(
             "agreement",
             lambda ax: draw_agreement(neighbours, fit, ax),
-            "How probable it is that somebody ranks an item of a tier above one of the next. Dot "
-            f"and line: the model, with {percent(fit.level)} interval; diamond: how often the data "
-            "have it so."
+            "The probability that a person ranks an item of a tier above one of the next. Dot "
+            f"and line: the model, with {percent(fit.level)} interval; diamond: the share in "
+            "the data."
             + (
-                " Grey: items that people are divided about, against all that the model places "
-                "below them."
+                " Grey: items that people are divided about, against all items that the model "
+                "places below them."
                 if fit.divided
                 else ""
             ),
@@ -198,8 +200,8 @@ def plan_figures(analysis: Analysis) -> dict[str, Callable[[], Picture]]:
         draw(
             "divided",
             lambda ax: plots.rank_shares(data, fit.divided, ax=ax),
-            f"What people are divided about: how many of them give {listed(fit.divided)} each "
-            "rank, in percent.",
+            f"People are divided: the percentage of people who give {listed(fit.divided)} each "
+            "rank.",
             size=(_WIDTH, height_of_bars(len(fit.divided))),
             description=f"Bars of how many rankings give each rank to {listed(fit.divided)}.",
         )
@@ -207,14 +209,14 @@ def plan_figures(analysis: Analysis) -> dict[str, Callable[[], Picture]]:
     draw(
         "tier-probabilities",
         lambda ax: plots.tier_probabilities(fit, sampled, ax=ax),
-        f"How probable each tier is for each item, in percent: {of_how_many(sampled)}.",
+        f"Probability of each tier for each item, in percent: {of_how_many(sampled)}.",
         size=(min(5.2, 2.8 + 0.3 * n_tiers), by_item),
         description="Heat map of tier probabilities; the table of items has the same numbers.",
     )
     draw(
         "co-tiers",
         lambda ax: plots.co_tier_matrix(fit, sampled, ax=ax),
-        f"How probable it is that two items are {sameness_in_words(sampled)}, in percent.",
+        f"Probability that two items are {sameness_in_words(sampled)}, in percent.",
         size=matrix_size(items),
         description="Matrix of the probability that two items are the same; "
         "the table of pairs has the same numbers.",
@@ -223,7 +225,7 @@ def plan_figures(analysis: Analysis) -> dict[str, Callable[[], Picture]]:
     draw(
         "places",
         lambda ax: plots.rank_tier_bars(fit, ax=ax),
-        "What the model expects: how probable an item of each tier is in each place.",
+        "What the model expects: the probability of each tier in each place.",
         size=(_WIDTH, 2.8),
         description="Stacked bars of the probability of each tier in each place.",
     )
@@ -242,7 +244,7 @@ def plan_figures(analysis: Analysis) -> dict[str, Callable[[], Picture]]:
         draw(
             "memberships",
             lambda ax: plots.memberships(groups, ax=ax),
-            "How surely people belong to their most probable group.",
+            "How certain it is that people belong to their most probable group.",
             size=(4.0, 3.0),
             description="Histogram of the probability of each person's most probable group; the "
             f"separation of the groups is {groups.separation:.0%}.",
@@ -260,8 +262,8 @@ def plan_figures(analysis: Analysis) -> dict[str, Callable[[], Picture]]:
         draw(
             "theta-along",
             lambda ax: plots.theta_along_ranking(check, ax=ax),
-            "Where along the ranking people agree: theta as each line between tiers suggests it."
-            + (" If the model holds, all are alike." if fit.concentration == "single" else ""),
+            "Where along the ranking people agree: theta estimated at each boundary between tiers."
+            + (" If the model holds, all are similar." if fit.concentration == "single" else ""),
             size=(_WIDTH, 2.6),
             description="Theta by line between tiers: "
             + "; ".join(f"{sides(line, names)} {line.theta:.2f}" for line in check.lines),
@@ -291,8 +293,9 @@ def _draw_strengths(fit: Fit) -> Picture:
         + "; the table has the same numbers.",
     )
     caption = (
-        f"How far tiers are apart: strength on the Elo scale, with {percent(fit.level)} intervals. "
-        "400 points are odds of ten to one."
+        f"How far apart the tiers are: strength on the Elo scale, with {percent(fit.level)} "
+        "intervals. "
+        "400 points mean odds of ten to one."
     )
     return Picture(svg, caption)
 
@@ -311,7 +314,7 @@ def _draw_thetas(fit: Fit, thetas: NDArray[np.float64]) -> Picture:
 
 
 def _plan_people(analysis: Analysis) -> dict[str, Callable[[], Picture]]:
-    """Return what draws how people are split, if that was asked for."""
+    """Return what draws how people are split, if that was requested."""
     if analysis.people is None:
         return {}
     tree = analysis.people[1]
@@ -327,27 +330,28 @@ def _draw_people(tree: GroupTree) -> Picture:
         name="people",
         width=2 * _WIDTH,
         height=max(1.6, 0.22 * n_lines),
-        description=f"Tree of people with {len(leaves)} leaves; the table below has the same.",
+        description=f"Tree of people with {len(leaves)} leaves; the table below has the same "
+        "content.",
     )
-    caption = "People, split wherever their tiers differ; on the right the tiers of each part."
+    caption = "People, split wherever their tiers differ; on the right, the tiers of each part."
     return Picture(svg, caption)
 
 
 def figure_as_svg(
     draw: Callable[[Axes], object], *, name: str, width: float, height: float, description: str
 ) -> Markup:
-    """Draw a figure and return it as SVG to put into a page.
+    """Draw a figure and return it as SVG for a page.
 
     Parameters
     ----------
     draw
         Draws on the axes it is given.
     name
-        Unlike that of any other figure of the page.
+        A name that is unique on the page.
     width, height
-        In inches; on narrow screens the figure shrinks.
+        The size in inches; on narrow screens the figure shrinks.
     description
-        What it shows, for those who cannot see it.
+        A description for readers who cannot see the figure.
     """
     import matplotlib as mpl
     from markupsafe import Markup

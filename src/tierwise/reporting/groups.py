@@ -1,4 +1,4 @@
-"""The sections about groups: those that answers show, and those by what is known of people."""
+"""The sections about groups: found in the answers, or given by columns such as region or age."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ShownGroup:
 
 @dataclass(frozen=True)
 class GroupsSection:
-    """What the page says about groups; no lists where one group is best."""
+    """The section about groups; it has no lists if one group is best."""
 
     verdict: str
     lists: list[ShownGroup]
@@ -45,7 +45,7 @@ class GroupsSection:
 
 
 def describe_groups(mixture: Mixture) -> GroupsSection:
-    """Return what the page says about groups."""
+    """Return the section about groups."""
     lists = []
     if mixture.n_groups > 1:
         lists = [
@@ -57,7 +57,7 @@ def describe_groups(mixture: Mixture) -> GroupsSection:
 
 @dataclass(frozen=True)
 class PeopleSection:
-    """What the page says about people who differ by what is known of them."""
+    """The section on whether people differ by region, age and other columns."""
 
     verdicts: list[str]
     leaves: Table
@@ -65,7 +65,7 @@ class PeopleSection:
 
 
 def describe_people(compared: GroupComparison, tree: GroupTree) -> PeopleSection:
-    """Return what the page says about people who differ by what is known of them."""
+    """Return the section on whether people differ by region, age and other columns."""
     named = "worths" if tree.family == "luce" else "theta"
     rows = tuple(
         (
@@ -83,7 +83,7 @@ def describe_people(compared: GroupComparison, tree: GroupTree) -> PeopleSection
 
 
 def whether_several(mixture: Mixture) -> str:
-    """Say in a sentence or two whether the rankings support several groups.
+    """Return one or two sentences on whether the rankings support several groups.
 
     Parameters
     ----------
@@ -102,10 +102,10 @@ def whether_several(mixture: Mixture) -> str:
             return f"Several groups are supported: {_preferences(preferred)}. {ahead}."
         return (
             f"Several groups describe the {_noun(mixture)} better than one, but overlap: "
-            f"{_preferences(preferred)}. {ahead}. ICL also asks who belongs where, which is hard "
-            "to say here: read the groups as shades of opinion, not as camps."
+            f"{_preferences(preferred)}. {ahead}. ICL also asks who belongs where, which is "
+            "uncertain here: read the groups as shades of opinion, not as camps."
         )
-    return f"Whether there are several groups is not clear: {_preferences(preferred)}."
+    return f"It is not clear whether there are several groups: {_preferences(preferred)}."
 
 
 def _preferred(comparison: tuple[Scores, ...]) -> dict[str, Scores]:
@@ -162,10 +162,10 @@ def _whether_one_is_worse(one_group: Scores, noun: str) -> str:
     if behind is None or error is None or isnan(behind):
         return ""
     if behind == 0:
-        return f"One group predicts such {noun} best."
+        return f"One group predicts these {noun} best."
     if behind > 2 * error:
         return f"One group predicts them clearly worse: {below_in_words(one_group)}."
-    return f"One group predicts them hardly worse, if at all: {below_in_words(one_group)}."
+    return f"One group predicts them about as well: {below_in_words(one_group)}."
 
 
 def _plus_minus(error: float, digits: int) -> str:
@@ -192,7 +192,8 @@ def _scores_table(mixture: Mixture) -> Table:
             )
         )
     return Table(
-        "Numbers of groups compared: BIC and ICL are better lower, the held-out score higher",
+        "Comparison of the numbers of groups: lower is better for BIC and ICL, higher for the "
+        "held-out score",
         ("groups", "log-likelihood", "BIC", "ICL", "held-out", "below the best"),
         tuple(rows),
     )
@@ -202,13 +203,12 @@ def _remarks(mixture: Mixture) -> list[str]:
     """Say what the scores mean, and what to know before trusting the groups."""
     sentences = [
         f"BIC weighs how probable the {_noun(mixture)} are against the number of groups and tiers; "
-        "ICL also asks how surely people belong to a group."
+        "ICL also asks how clearly people belong to a group."
     ]
     if mixture.comparison[0].held_out is not None:
         sentences.append(
             f"The held-out score is the mean log probability of {_noun(mixture)} under groups that "
-            "were fitted without them; below the best is by how much that is lower, ± the "
-            "standard error of the difference. "
+            "were fitted without them; 'below the best' is the difference, ± its standard error. "
             f"{_whether_one_is_worse(mixture.comparison[0], _noun(mixture))}"
         )
     if mixture.scores.log_likelihood_error > 0:
@@ -220,11 +220,11 @@ def _remarks(mixture: Mixture) -> list[str]:
         sentences.append(
             f"Separation of the groups: {mixture.separation:.0%} (100% would leave no doubt). "
             f"They are the best result of {counted(mixture.n_runs, 'run')} of EM, "
-            f"{mixture.n_agreeing} of which ended there"
+            f"and {mixture.n_agreeing} of them ended there"
             + (": a better division may exist." if mixture.n_agreeing == 1 else ".")
         )
     if not mixture.converged:
-        sentences.append("EM had NOT CONVERGED.")
+        sentences.append("EM has NOT CONVERGED.")
     if mixture.selected_by is not None and mixture.n_groups == mixture.comparison[-1].n_groups:
-        sentences.append("The largest number that was tried is the best: try larger ones too.")
+        sentences.append("The best number of groups is the largest one tried: try larger ones too.")
     return sentences

@@ -1,4 +1,4 @@
-"""report: everything about rankings, or a leaderboard of battles, on one page to send away."""
+"""report: everything about rankings, or a leaderboard of battles, on one page to share."""
 
 from __future__ import annotations
 
@@ -51,17 +51,17 @@ _PAPER = "Piancastelli, L. S. C. and Friel, N., Clustered Mallows Model"
 
 @dataclass(frozen=True, eq=False)
 class LeaderboardReport(Result):
-    """What the page of a leaderboard shows.
+    """The content of the page of a leaderboard.
 
     Attributes
     ----------
     board : Leaderboard
         Tiers and rank intervals.
     check : FitCheck or None
-        What the model of the most probable tiers expects beside what the data are; None for counts,
-        which do not tell.
+        What the model of the most probable tiers expects compared with the data; None for counts,
+        which cannot be checked.
     forecast : Enough or None
-        How many further answers would settle the tiers; None where that takes long to find.
+        How many more answers would settle the tiers; None if that takes too long to compute.
     """
 
     board: Leaderboard
@@ -133,53 +133,52 @@ def report(
     progress: Progress = "auto",
     rng: RandomSource = None,
 ) -> Analysis | LeaderboardReport:
-    """Find the tiers of rankings and write a page about them.
+    """Find the tiers of rankings and write a report page.
 
-    The page is one HTML file without any links to the outside. From top to bottom: the tiers and
-    how sure they are, where people agree (if asked for), the data, the evidence for the sizes,
-    items and pairs, whether the model fits, whether there are several groups of people (if asked
-    for), diagnostics, and how it was computed.
+    The page is one HTML file without external links. From top to bottom it shows the tiers and how
+    certain they are, where people agree (on request), the data, the evidence for the sizes, items
+    and pairs, whether the model fits, whether there are several groups of people (on request),
+    diagnostics, and how everything was computed.
 
     Parameters
     ----------
     data
-        The rankings, or pairwise answers; or battles, whose page is that of their `leaderboard`:
-        tiers, rank intervals, and whether the model fits. Sizes, distance, concentration, groups,
-        by and cluster are then left as they are.
+        The rankings or pairwise answers, or battles. The page of battles shows their `leaderboard`:
+        tiers, rank intervals, and whether the model fits; do not give sizes, distance,
+        concentration, groups, by or cluster then.
     path
-        The file to write; it is there whole or not at all.
+        The file to write. A failure leaves no partial file.
     sizes
-        How many items each tier holds, best tier first; searched for where none are given.
+        How many items each tier holds, best tier first; searched for if not given.
     family
-        As for `search`: "auto" lets the data choose between one worth per tier and distances where
-        sizes are searched for, and is "mallows" for given sizes.
+        As in `search`: with "auto" the data choose between worths (Luce) and distances (Mallows) if
+        sizes are searched for; given sizes imply "mallows".
     distance
-        As for `search`, and for given sizes as for `fit`; "auto" lets the data choose where sizes
-        are searched for, and is "kendall" for given sizes.
+        As in `search`, and for given sizes as in `fit`. With "auto" the data choose if sizes are
+        searched for; given sizes imply "kendall".
     concentration
-        Whether people agree equally everywhere, "single", or more about some tiers, "tier", or
-        places, "place", than about others; "auto" compares, and the page says what was chosen and
-        why. As for `search`, where None is the default of all functions, and for given sizes as for
-        `fit`, with None as one theta. Items that people are divided about stand in a row of their
-        own.
+        Whether people agree equally everywhere ("single"), or more about some tiers ("tier") or
+        places ("place") than others. "auto" compares these, and the page says which was chosen and
+        why. None means the default of `search`, and one theta for given sizes. Items that people
+        are divided about get a separate row.
     uncertainty
-        How sure the tiers are is found from draws from the "posterior", in which the sizes are open
-        unless they were given, or from resampled rankings, "bootstrap". "auto" is the posterior,
-        and the bootstrap where clusters are resampled or there are several thetas to draw.
+        How to find how certain the tiers are: from draws from the "posterior", where sizes vary
+        unless they were given, or from resampled rankings ("bootstrap"). "auto" is the posterior,
+        or the bootstrap if clusters are resampled or the model has several thetas.
     replicates
-        How many resampled data sets, or draws from each of four chains; where None, 1000 draws, or
-        as many data sets as take some seconds, between 40 and 200; fewer, at least 10, if what the
-        answers leave open has to be drawn at random.
+        The number of resampled data sets, or of draws from each of four chains. None means 1000
+        draws, or as many data sets as take a few seconds, between 40 and 200 (as few as 10 for
+        incomplete answers that need random completions).
     groups
-        Numbers of groups of people, each with tiers of its own, to compare with one group for all:
-        3, or ``range(2, 5)``. The page shows the groups of the best number by BIC, or of the one
-        number that is given, and says whether several groups are supported. None leaves it out.
+        Numbers of groups of people, each with its own tiers, to compare with one group for all:
+        3, or ``range(2, 5)``. The page shows the groups of the number that BIC prefers, or of the
+        one number given, and says whether the data support several groups. None leaves this out.
     by
-        Columns of `Rankings.people`, such as region and age: the page says whether people differ by
-        them, as `compare_groups` and `group_tree` do. None leaves it out.
+        Columns of `Rankings.people`, such as region and age. The page says whether people differ by
+        them, as `compare_groups` and `group_tree` do. None leaves this out.
     cluster
-        A column of `Rankings.people`: then whole clusters of people are resampled, as `bootstrap`
-        does.
+        A column of `Rankings.people`. Whole clusters of people are then resampled, as in
+        `bootstrap`.
     title
         The title of the page.
     workers
@@ -215,7 +214,7 @@ def report(
         too_much = [name for name, value in asked.items() if value is not None]
         if too_much:
             raise InputError(
-                "a page about battles shows tiers of all sizes with one theta", [drop(*too_much)]
+                "the page of battles compares tiers of all sizes with one theta", [drop(*too_much)]
             )
         return _report_battles(
             data, path, family, uncertainty, replicates, title, workers, progress, rng
@@ -317,7 +316,7 @@ def render(
 
 
 def default_title(analysis: Analysis) -> str:
-    """Return a title that says what the page is about."""
+    """Return the default title of the page."""
     return _named(f"Tiers of {counted(len(analysis.data.items), 'item')}", analysis.data.reading)
 
 
@@ -332,10 +331,10 @@ def _computed(analysis: Analysis) -> list[tuple[str, str]]:
     sizes = "given" if found is None else f"found by {found.method} search"
     return [
         ("program", f"tierwise {made.version}"),
-        ("seed", "none was given" if made.seed is None else str(made.seed)),
+        ("seed", "not given" if made.seed is None else str(made.seed)),
         *_model_facts(analysis),
         ("sizes", f"{', '.join(map(str, fit.sizes))} ({sizes})"),
-        ("tiers", f"{fit.method} ({'exact' if fit.optimal else 'not proved best'})"),
+        ("tiers", f"{fit.method} ({'exact' if fit.optimal else 'not proved optimal'})"),
         (
             "partition function",
             f"{fit.partition_method} ({'estimated' if fit.log_likelihood_error else 'exact'})",
@@ -353,25 +352,25 @@ def _model_facts(analysis: Analysis) -> list[tuple[str, str]]:
 
 
 def _concentration(analysis: Analysis) -> str:
-    """Say how many thetas there are, and whether that was asked for."""
+    """Say how many thetas there are, and whether that was requested."""
     kind = analysis.fit.concentration
-    said = "one theta" if kind == "single" else f"a theta per {kind}"
-    return f"{said} ({'chosen by the data' if analysis.thetas_were_open else 'as asked'})"
+    said = "one theta" if kind == "single" else f"one theta per {kind}"
+    return f"{said} ({'chosen by the data' if analysis.thetas_were_open else 'as requested'})"
 
 
 def check_leaderboard(
     board: Leaderboard, data: Rankings | Counts | Preferences | Battles, rng: RandomSource
 ) -> FitCheck | None:
-    """Check the fit of the most probable tiers, where the data are more than counts."""
+    """Check the fit of the most probable tiers, unless the data are only counts."""
     return None if isinstance(data, Counts) else check_fit(data, board.fit, rng=rng)
 
 
 def forecast_of_leaderboard(
     board: Leaderboard, data: Rankings | Preferences | Battles | Counts
 ) -> Enough | None:
-    """Forecast how many answers are missing, where that takes a second or two.
+    """Forecast how many more answers are needed, if that takes only a second or two.
 
-    The forecast is about the most probable tiers: where others are shown, nothing is claimed.
+    The forecast is about the most probable tiers, so there is none if the page shows others.
     """
     return forecast_where_cheap(data, board.choice) if board.tiers == board.fit.tiers else None
 
@@ -384,20 +383,20 @@ def write_leaderboard_page(
     title: str | None = None,
     forecast: Enough | None = None,
 ) -> None:
-    """Write a page about a leaderboard: one HTML file without any links to the outside.
+    """Write the page of a leaderboard: one HTML file without external links.
 
     Parameters
     ----------
     board
         The leaderboard.
     path
-        The file to write; it is there whole or not at all.
+        The file to write. A failure leaves no partial file.
     check
-        What `check_fit` found, for the page to say.
+        The result of `check_fit` to show.
     title
         The title of the page.
     forecast
-        What `enough` says about the tiers that are shown, for the page to say.
+        The result of `enough` to show.
     """
     with whole_file(path) as partial:
         text = leaderboard_page(board, check=check, title=title, forecast=forecast)
@@ -405,7 +404,7 @@ def write_leaderboard_page(
 
 
 def title_of_leaderboard(board: Leaderboard, reading: ReadingNotes | None) -> str:
-    """Return a title that says what a leaderboard is about."""
+    """Return the default title of a leaderboard."""
     return _named(f"Leaderboard of {counted(len(board), 'item')}", reading)
 
 
@@ -449,10 +448,10 @@ def leaderboard_page(
         rows=rows,
         note=board.as_table().note,
         caution="" if check is None else check.caution(),
-        about_fit="It was not checked." if check is None else check.verdict_in_words(),
+        about_fit="Not checked." if check is None else check.verdict_in_words(),
         computed=[
             ("program", f"tierwise {made.version}"),
-            ("seed", "none was given" if made.seed is None else str(made.seed)),
+            ("seed", "not given" if made.seed is None else str(made.seed)),
             ("likelihood", fit.likelihood),
             ("uncertainty", board.uncertainty),
             ("model", board.choice.sentence()),

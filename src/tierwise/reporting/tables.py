@@ -1,4 +1,4 @@
-"""The tables and tier lists of a report: what the reader may sort and look up."""
+"""The tables and tier lists of a report, for readers to sort and look up."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _LEADERBOARD_ROWS = 10
 
 @dataclass(frozen=True)
 class Cell:
-    """What a cell shows, and the number to sort it by, if it is one."""
+    """The text of a cell, and its number to sort by, if it has one."""
 
     text: str
     value: float | None = None
@@ -54,7 +54,7 @@ UNKNOWN = Cell("-")
 
 @dataclass(frozen=True)
 class Table:
-    """A table with a caption; columns of numbers are set to the right."""
+    """A table with a caption; numeric columns are aligned right."""
 
     caption: str
     columns: tuple[str, ...]
@@ -66,7 +66,7 @@ class Table:
 
 
 def items_table(analysis: Analysis) -> Table:
-    """Return what is known of each item, best tier first."""
+    """Return the table of items, best tier first."""
     shown = shown_tiers(analysis.fit)
     shares = probabilities_by_item(analysis)
     about = _about_items(analysis.description)
@@ -83,13 +83,13 @@ def items_table(analysis: Analysis) -> Table:
                 *(cells[position] for cells in about.values()),
             )
         )
-    last = "; those that people are divided about last" if shown.has_divided else ""
+    last = "; items that people are divided about come last" if shown.has_divided else ""
     sure = f"; sure: {of_how_many(analysis.sampled)}"
     return Table(f"Items, best tier first{last}{sure}", tuple(columns), tuple(rows))
 
 
 def agreement_table(analysis: Analysis) -> Table:
-    """Return how probable the order of neighbouring tiers is."""
+    """Return the probability of the order of neighbouring tiers."""
     level = written_percent(analysis.fit.level)
     rows = tuple(
         (
@@ -101,7 +101,7 @@ def agreement_table(analysis: Analysis) -> Table:
         for one in analysis.neighbours
     )
     return Table(
-        "How probable it is that somebody ranks an item of the first above one of the second",
+        "Probability that a person ranks an item of the first tier above one of the second",
         ("order", "probability", f"{level} interval", "in the data"),
         rows,
     )
@@ -126,7 +126,7 @@ def _whole(number: float) -> Cell:
 
 
 def pairs_table(analysis: Analysis) -> Table:
-    """Return the pairs of items, those first that differ most from what the model expects."""
+    """Return the pairs of items, sorted by how far they are from what the model expects."""
     check, sampled = analysis.check, analysis.sampled
     order = [sampled.items.index(item) for item in check.items]
     found, label = sameness_of(sampled)
@@ -165,13 +165,13 @@ def pairs_table(analysis: Analysis) -> Table:
 
 
 def sameness_in_words(sampled: Bootstrap | Posterior) -> str:
-    """Say what it means here that two items are the same."""
+    """Say what "the same" means for two items here."""
     _, label = sameness_of(sampled)
     return NEARLY_IN_WORDS if NEARLY_IN_WORDS.startswith(label) else label
 
 
 def sizes_table(analysis: Analysis) -> Table:
-    """Return the sizes that were compared, or the tiers beside what they must be compared to."""
+    """Return the sizes that were compared, or the given tiers with their references."""
     columns = ("sizes", "tiers", "criterion", "behind", "agreement", "theta")
     if analysis.fit.family == "luce":
         return _sizes_table_of_worths(analysis)
@@ -214,7 +214,9 @@ def sizes_table(analysis: Analysis) -> Table:
         )
         for other in fit.references
     ]
-    return Table("The given sizes beside a strict order and no tiers at all", columns, tuple(rows))
+    return Table(
+        "The given sizes compared with a strict order and with no tiers", columns, tuple(rows)
+    )
 
 
 def _sizes_table_of_worths(analysis: Analysis) -> Table:
@@ -240,7 +242,7 @@ def _sizes_table_of_worths(analysis: Analysis) -> Table:
             for one in candidates_to_show(found, _LEADERBOARD_ROWS)
             if one.tiers != fit.tiers
         ]
-        caption = f"The best of {found.evaluated:,} size vectors that were met"
+        caption = f"The best of {found.evaluated:,} size vectors that were visited"
         return Table(caption, columns, tuple(rows))
     rows += [
         (
@@ -251,7 +253,9 @@ def _sizes_table_of_worths(analysis: Analysis) -> Table:
         )
         for other in fit.references
     ]
-    return Table("The given sizes beside a strict order and no tiers at all", columns, tuple(rows))
+    return Table(
+        "The given sizes compared with a strict order and with no tiers", columns, tuple(rows)
+    )
 
 
 def _difference(found: Search, one: Candidate) -> Cell:
@@ -271,7 +275,7 @@ def _behind_the_best(fit: Fit, value: float) -> float:
 
 
 def strengths_table(analysis: Analysis) -> Table | None:
-    """Return the strength of each tier; None where tiers have no worths."""
+    """Return the strength of each tier; None if tiers have no worths."""
     fit = analysis.fit
     if fit.family != "luce" or len(fit.tiers) == 1:
         return None
@@ -290,7 +294,7 @@ def strengths_table(analysis: Analysis) -> Table | None:
         )
     )
     columns = ("tier", "strength (Elo)", f"{level} interval", "worth", "ranked before the next")
-    return Table("How far tiers are apart", columns, rows)
+    return Table("How far apart the tiers are", columns, rows)
 
 
 def _thetas(fit: Fit) -> Cell:
@@ -300,7 +304,7 @@ def _thetas(fit: Fit) -> Cell:
 
 
 def strict_table(analysis: Analysis) -> Table | None:
-    """Return the strict consensus beside the tiers; None where it is open or the same."""
+    """Return the strict consensus beside the tiers; None if it is unknown or the same."""
     strict = [one for one in analysis.fit.references if one.name == "strict consensus"]
     if not strict:
         return None
@@ -328,7 +332,7 @@ def findings_table(analysis: Analysis) -> Table:
         )
         for finding in analysis.check.findings
     )
-    return Table("What was looked at", ("what", "finding", "p"), rows)
+    return Table("Checks", ("check", "finding", "p"), rows)
 
 
 def probabilities_by_item(analysis: Analysis) -> dict[object, list[float]]:
@@ -339,17 +343,17 @@ def probabilities_by_item(analysis: Analysis) -> dict[object, list[float]]:
 
 
 def _known(share: float) -> float | None:
-    """Return a share, or None where there is none."""
+    """Return a share, or None if there is none."""
     return None if isnan(share) else share
 
 
 def percent(share: float) -> Cell:
-    """Return a cell with a share, as a percentage; what is not certain is not called so."""
+    """Return a cell with a percentage, which is never rounded to certainty."""
     return UNKNOWN if isnan(share) else Cell(share_in_words(share), round(share, 6))
 
 
 def decimal(number: float, digits: int = 2) -> Cell:
-    """Return a cell with a number, so many digits behind the point."""
+    """Return a cell with a number, rounded to a number of decimals."""
     return UNKNOWN if isnan(number) else Cell(f"{number:,.{digits}f}", round(number, 6))
 
 

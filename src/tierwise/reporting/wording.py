@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from tierwise.reporting.analysis import Analysis
     from tierwise.searching.result import Search
 
-# What is said with this probability or more is taken as known.
+# A claim with this probability or more counts as known.
 _SURE = 0.95
 
 
 def opening(analysis: Analysis) -> list[str]:
-    """Say what the tiers mean and how sure they are."""
+    """Say what the tiers mean and how certain they are."""
     fit = analysis.fit
     sentences = [fit.verdict()]
     if len(fit.tiers) > 1:
@@ -44,7 +44,7 @@ def opening(analysis: Analysis) -> list[str]:
 
 
 def about_data(analysis: Analysis) -> list[str]:
-    """Say what the rankings are."""
+    """Describe the rankings."""
     description = analysis.description
     if isinstance(description, PairsDescription):
         sentences = [
@@ -60,7 +60,7 @@ def about_data(analysis: Analysis) -> list[str]:
 
 
 def about_reading(analysis: Analysis) -> list[str]:
-    """Say how the file was understood, and what of it was set aside."""
+    """Say how the file was read, and what was set aside."""
     notes = analysis.description.reading
     if notes is None:
         return []
@@ -95,11 +95,12 @@ def _about_rankings(description: Description) -> list[str]:
     else:
         meaning = {"below": "come below those that are", "anywhere": "may have any rank"}
         sentences.append(
-            f"{description.n_complete / total:.0%} of them list every item, the average ranking "
-            f"{description.mean_listed:.1f}; items not listed {meaning[description.unranked]}."
+            f"{description.n_complete / total:.0%} of them list every item; the average ranking "
+            f"lists {description.mean_listed:.1f}. Items not listed "
+            f"{meaning[description.unranked]}."
         )
     if description.n_with_ties:
-        sentences.append(f"{description.n_with_ties / total:.0%} hold ties.")
+        sentences.append(f"{description.n_with_ties / total:.0%} contain ties.")
     return sentences
 
 
@@ -109,7 +110,7 @@ def _how_different(description: Description) -> str:
         return ""
     if description.n_distinct == 1:
         return ", all of them the same"
-    return f"; {description.n_distinct:,} of them are different"
+    return f"; {description.n_distinct:,} of them are distinct"
 
 
 def about_sizes(analysis: Analysis) -> list[str]:
@@ -117,36 +118,37 @@ def about_sizes(analysis: Analysis) -> list[str]:
     found = analysis.search
     noun = "answers" if analysis.fit.pairwise else "rankings"
     explained = (
-        "The criterion is the log-likelihood, less the log of the number of tiers of the same "
-        f"sizes: it asks whether finer tiers describe the {noun} enough better to be worth it. "
-        "A difference of 3 is a factor of 20 in probability."
+        "The criterion is the log-likelihood minus the log of the number of tier lists with "
+        f"the same sizes. It asks whether finer tiers describe the {noun} so much better "
+        "that they are worth it. A difference of 3 is a factor of 20 in probability."
     )
     if found is None:
         return ["The sizes were given, not searched for.", explained]
     if found.criterion == "posterior":
         explained = (
             f'They were compared by {BEHIND_IS}, to which the column "behind" refers: theta is '
-            "averaged over, and half of the prior probability belongs to no tiers at all, so that "
-            "chance is seldom taken for tiers. "
+            "averaged over, and half of the prior probability belongs to no tiers, so chance is "
+            "seldom mistaken for tiers. "
         ) + explained
     if found.exhaustive:
         how = f"All size vectors were compared: {found.evaluated:,}."
     elif found.method == "all sizes":
         how = (
-            "Tiers of all sizes were searched at once, until no move of an item or a tier helped; "
-            f"better ones may have been missed. {found.evaluated:,} size vectors were evaluated."
+            "Tiers of all sizes were searched at once until no move of an item or a tier "
+            f"helped; the search may have missed better ones. {found.evaluated:,} size "
+            "vectors were evaluated."
         )
     else:
         how = (
-            f"Not all size vectors were compared: {found.evaluated:,}, by {found.method} search; a "
-            "better one may have been missed."
+            f"Only some size vectors were compared ({found.evaluated:,}, by {found.method} "
+            "search); the search may have missed a better one."
         )
     gap = found.runner_up_gap
     if analysis.fit.family == "luce":
         explained = (
             f'They were compared by {BEHIND_IS}, to which the column "behind" refers: worths are '
-            "averaged over, and half of the prior probability belongs to no tiers at all, so "
-            "chance is seldom taken for tiers."
+            "averaged over, and half of the prior probability belongs to no tiers, so chance is "
+            "seldom mistaken for tiers."
         )
     sentences = [how, explained, *_families(found)]
     if not isinf(gap):
@@ -167,14 +169,16 @@ def _families(found: Search) -> list[str]:
         said = []
     else:
         standings = listed(tuple(f"{other.name} ({other.standing})" for other in others))
-        said = [f"Of the models compared, {best.name} describes the data best, before {standings}."]
+        said = [
+            f"Of the models compared, {best.name} describes the data best, ahead of {standings}."
+        ]
         if others[0].behind < 0.0:
             said = [f"{NOT_DECIDED}: {standings}."]
-    return said + [f"Not compared: {name}, as {why}." for name, why in found.left_out.items()]
+    return said + [f"Not compared: {name}, because {why}." for name, why in found.left_out.items()]
 
 
 def about_agreement(analysis: Analysis) -> list[str]:
-    """Say where people agree, and why theta may differ: what was asked for, or what was chosen."""
+    """Say where people agree, and whether the data or the user chose this model."""
     fit = analysis.fit
     kind = _kind(fit.concentration)
     if analysis.thetas_were_open:
@@ -182,8 +186,8 @@ def about_agreement(analysis: Analysis) -> list[str]:
     else:
         sentences = [f"As requested: {kind}."]
     sentences.append(
-        "The figure shows what that means: how probable it is that somebody ranks an item of a "
-        "tier above one of the next, 50% being a coin toss."
+        "The figure shows what that means: the probability that a person ranks an item of a "
+        "tier above one of the next. 50% is a coin toss."
     )
     agreed = [one for one in analysis.neighbours if one.below is not None]
     if len(agreed) > 1:
@@ -195,14 +199,14 @@ def about_agreement(analysis: Analysis) -> list[str]:
         )
     if not all(one.exact for one in analysis.neighbours):
         sentences.append(
-            "These probabilities are estimated from 20,000 draws from the model, to within less "
-            "than one percentage point."
+            "These probabilities are estimated from 20,000 draws from the model, with an error "
+            "below one percentage point."
         )
     return [*sentences, _divided(fit)] if fit.divided else sentences
 
 
 def _kind(concentration: str) -> str:
-    return "one theta for all" if concentration == "single" else f"a theta per {concentration}"
+    return "one theta for all" if concentration == "single" else f"one theta per {concentration}"
 
 
 def _why(analysis: Analysis) -> list[str]:
@@ -228,8 +232,8 @@ def _divided(fit: Fit) -> str:
         return ""
     them, they_are = ("it", "it is") if len(fit.divided) == 1 else ("them", "they are")
     return (
-        f"People are divided about {listed(fit.divided)}: some rank {them} high and others low, so "
-        f"that {they_are} neither better nor worse than the tiers."
+        f"People are divided about {listed(fit.divided)}: some rank {them} high and others low, "
+        f"so {they_are} neither better nor worse than the tiers."
     )
 
 
@@ -249,7 +253,7 @@ def _several_thetas(fit: Fit) -> str:
 
 
 def diagnostics(analysis: Analysis) -> list[tuple[str, str]]:
-    """Return what to know before trusting the numbers: a name and a statement each."""
+    """Return the diagnostics: a name and a statement each."""
     fit, check, found = analysis.fit, analysis.check, analysis.search
     rows = [("tiers", _optimality(analysis))]
     error = fit.log_likelihood_error
@@ -276,7 +280,7 @@ def diagnostics(analysis: Analysis) -> list[tuple[str, str]]:
         )
     if found is not None:
         rows.append(("search", "every size vector" if found.exhaustive else f"{found.method}"))
-    rows.append(("how sure", _sampling(analysis)))
+    rows.append(("certainty", _sampling(analysis)))
     rows.append(
         (
             "expected proportions",
@@ -307,7 +311,8 @@ def _theta(analysis: Analysis) -> str:
     low, high = fit.theta_estimate.interval
     return (
         f"Opinion is concentrated around the tiers with theta {fit.theta_text('.3f')} "
-        f"({percent(fit.level)} interval {low:.3f} to {high:.3f}); 0 would be no agreement at all."
+        f"({percent(fit.level)} interval {low:.3f} to {high:.3f}); 0 would mean no agreement at "
+        "all."
     )
 
 
@@ -340,8 +345,10 @@ def _how_sure(analysis: Analysis) -> str:
         return f"{held} these tiers come out in all {what.removeprefix('of ')}."
     sentence = f"{held} these tiers come out in {share_in_words(same)} {what}"
     if not isinstance(sampled, Bootstrap) and analysis.search is not None:
-        sentence += f", few tiers not being favoured; items of a tier are {NEARLY_IN_WORDS}"
-    return f"{sentence}; the least sure item is {least} ({share_in_words(least_share)})."
+        sentence += (
+            f", under a prior that does not favour few tiers; items of a tier are {NEARLY_IN_WORDS}"
+        )
+    return f"{sentence}; the least certain item is {least} ({share_in_words(least_share)})."
 
 
 def _whether_the_same(sampled: Bootstrap | Posterior) -> str:
@@ -351,7 +358,7 @@ def _whether_the_same(sampled: Bootstrap | Posterior) -> str:
     same = sampled.all_tied_or_nearly_probability()
     nearly = f"all items are {NEARLY_IN_WORDS} (probability {share_in_words(same)})"
     if same >= _SURE:
-        return f"The answers show more: {nearly}."
+        return f"The answers even show that {nearly}."
     return f"The answers do not separate the items, nor do they show that {nearly}."
 
 
@@ -365,15 +372,15 @@ def _optimality(analysis: Analysis) -> str:
     if len(fit.tiers) == 1:
         return "a single tier with all items; nothing to choose"
     if not fit.optimal:
-        return f"found by {fit.method}, not proved to be the best of their sizes"
+        return f"found by {fit.method}; not proved to be the best with these sizes"
     if fit.n_optima == 1:
-        return f"proved by {fit.method} to be the only best of their sizes"
+        return f"proved by {fit.method} to be the unique best with these sizes"
     if fit.alternatives:
         return (
-            f"proved by {fit.method} to be best of their sizes; others are equally good, such as "
-            f"{fit.alternatives[0]}"
+            f"proved by {fit.method} to be best with these sizes; others are equally good, such "
+            f"as {fit.alternatives[0]}"
         )
-    return f"proved by {fit.method} to be best of their sizes"
+    return f"proved by {fit.method} to be best with these sizes"
 
 
 def _sampling(analysis: Analysis) -> str:

@@ -1,1 +1,1 @@
-"""Which tiers? How many there are, and how large."""
+"""Search for the number and the sizes of tiers."""

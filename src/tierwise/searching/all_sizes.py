@@ -8,8 +8,8 @@ in the same way.
 
 Agreement may not be the same everywhere. Under inversions with a theta per tier the likelihood
 separates into lines, each theta is averaged over, and tiers of all sizes are searched at once.
-Elsewhere the best sizes with one theta are fitted, and the thetas are then averaged over, too, so
-that all kinds compare by the same measure.
+Elsewhere the best sizes with one theta are fitted, and the thetas are then integrated out too, so
+all kinds are compared by the same measure.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from tierwise.tiers import Sizes
 
 ComparedThetas: TypeAlias = ConcentrationChoice | Literal["drawn"]
-"""What is compared: what was named, or one theta and those kinds of several that have draws."""
+"""The kinds that are compared: the named one, or one theta and those with draws."""
 
 # The recursion takes 3^n steps for each of some dozens of thetas: some seconds at so many items.
 MOST_ITEMS_FOR_PROOF = 12
@@ -77,7 +77,7 @@ def can_be_proved(source: AnswerSource) -> bool:
 def search_all_sizes(
     source: AnswerSource, judge: Judge, settings: Settings, rng: np.random.Generator
 ) -> list[Solution]:
-    """Find the best tiers of all sizes, and what they are to be compared to.
+    """Find the best tiers of all sizes, and the tiers to compare them with.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def best_tiers_of_battles(
     prior_sizes: SizesPrior = "sceptical",
     starts: int = 4,
 ) -> list[npt.NDArray[np.int64]]:
-    """Find good tiers of all sizes, counted from 0, the best first, from so many starts.
+    """Find good tiers of all sizes, counted from 0, the best first, from several starts.
 
     Parameters
     ----------
@@ -199,10 +199,10 @@ def _strict_labels(counts: WeakOrderCounts, rng: np.random.Generator) -> npt.NDA
 
 
 def kinds_of(source: AnswerSource, concentration: ComparedThetas) -> list[Concentration]:
-    """Return the kinds of concentration besides one theta that are to be compared.
+    """Return the kinds of concentration to compare with one theta.
 
-    A kind that is asked for by name is refused with a reason if it cannot be used; "auto" leaves it
-    out, and "drawn" what has no draws with sizes open, too.
+    A kind requested by name raises an error if it cannot be used; "auto" leaves it out, and "drawn"
+    also leaves out kinds without draws for open sizes.
     """
     if concentration == "single":
         return []

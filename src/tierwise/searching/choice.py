@@ -1,4 +1,4 @@
-"""choose: which model describes the answers best, decided once and by evidence."""
+"""choose: the model that describes the answers best, by evidence."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ class Choice(Result):
 
     @property
     def concentration(self) -> Concentration:
-        """Whether there is one theta, "single", or one per "tier" or "place"."""
+        """Whether there is one theta ("single"), or one per "tier" or "place"."""
         return self.fit.concentration
 
     def sentence(self) -> str:
-        """Say in a line what was chosen, and how far the others are behind.
+        """Return a sentence on what was chosen, and how far the others are behind.
 
         Examples
         --------
@@ -70,10 +70,10 @@ class Choice(Result):
         """
         best, *others = self.search.families
         left_out = "".join(
-            f" Not compared: {name}, as {why}." for name, why in self.search.left_out.items()
+            f" Not compared: {name}, because {why}." for name, why in self.search.left_out.items()
         )
         if len(self.fit.tiers) == 1:
-            return f"No differences are seen, whichever model is used.{left_out}"
+            return f"No model shows differences between the items.{left_out}"
         name = f"{best.name[0].upper()}{best.name[1:]}"
         if not others:
             return f"Model: {best.name}.{left_out}"
@@ -114,22 +114,22 @@ def choose(
     progress: Progress = "auto",
     rng: RandomSource = None,
 ) -> Choice:
-    """Compare models by how probable they make the answers, and take the best.
+    """Compare models by how probable they make the answers, and choose the best.
 
-    What is named is used as named; what is left open is decided by the posterior probability of the
-    best tiers of each model, with the same prior of tiers for all. Worths are taken unless a
-    distance is ahead by more than 3, a factor of 20: with one theta items either differ by a whole
-    step or are tied, so where little is known a distance calls items tied that may well differ.
-    Several thetas are compared as far as their tiers can be drawn: one per tier, under inversions.
+    Arguments that you give are used; the rest is decided by the posterior probability of the best
+    tiers of each model, with the same prior of tiers for all. Worths are chosen unless a distance
+    is ahead by more than 3, a factor of 20: with one theta, items either differ by a whole step or
+    are tied, so with few data a distance ties items that may well differ. Models with several
+    thetas are compared if their tiers can be drawn: one theta per tier, under inversions.
 
     Parameters
     ----------
     data
         Answers of any kind.
     family, distance, concentration, priors, max_tiers, margin, seconds
-        As for `search`.
+        As in `search`.
     workers, progress, rng
-        As for `search`.
+        As in `search`.
 
     Examples
     --------

@@ -39,7 +39,7 @@ FamilyChoice: TypeAlias = Literal["mallows", "luce", "auto"]
 """Which family of models is searched, or "auto", which compares them."""
 
 # Why "drawn" leaves out what "auto" compares.
-_NOT_DRAWN = "there are no draws of its tiers"
+_NOT_DRAWN = "its tiers cannot be drawn"
 
 # A distance that is so far behind with the tiers that are best for worths is not searched.
 _FAR_BEHIND = 200.0
@@ -65,7 +65,7 @@ class Plan:
 def family_of(
     family: FamilyChoice, distance: str | Distance, concentration: ComparedThetas
 ) -> FamilyChoice:
-    """Return the family that was asked for; who names a distance or thetas asks for Mallows."""
+    """Return the family that was requested; who names a distance or thetas asks for Mallows."""
     check_choice("family", family, get_args(FamilyChoice))
     named = not (isinstance(distance, str) and distance == "auto")
     named = named or concentration in ("tier", "place")
@@ -89,7 +89,7 @@ def concentration_of(
         check_choice("concentration", concentration, get_args(ConcentrationChoice))
         if concentration != "single" and criterion != "posterior":
             raise InputError(
-                "several thetas are compared by the posterior only",
+                "several thetas need another criterion",
                 [use(criterion="posterior"), instead("fit", "for given sizes", command="fit")],
             )
         return concentration
@@ -116,26 +116,26 @@ def make_plan(
     if family == "mallows" or (family == "auto" and "luce" not in data.families):
         if limited:
             raise InputError(
-                "limits of the tiers are for worths",
+                "limits of the tiers need worths",
                 [use(family="luce"), drop("max_tiers", "margin")],
             )
         return Plan(mallows=True, luce=False)
     possible = criterion == "posterior" and strategy == "auto" and not (space.top or space.bottom)
     if not possible and family == "luce":
         raise InputError(
-            'family "luce" is searched at once over all sizes by criterion "posterior": leave '
-            "criterion, method, top and bottom as they are"
+            'the family "luce" is searched over all sizes at once by the criterion "posterior": '
+            "leave out criterion, method, top and bottom"
         )
     if not possible and limited:
         raise InputError(
-            "limits of the tiers are for worths, which are searched at once over all sizes by the "
+            "limits of the tiers need worths, which are searched over all sizes at once by the "
             "posterior",
             [drop("max_tiers", "margin"), drop("criterion", "method", "top", "bottom")],
         )
     if "luce" not in data.families:
         raise InputError(
-            'counts do not hold the orderings that family "luce" needs: give the rankings that '
-            "they were made of"
+            'counts do not hold the orderings that the family "luce" needs: pass the rankings that '
+            "they were made from"
         )
     return Plan(mallows=family == "auto" and not limited, luce=possible)
 
@@ -143,7 +143,7 @@ def make_plan(
 def limits_of(space: SizeSpace, max_tiers: int | None, margin: float) -> Limits:
     """Check and collect what tiers with worths must be like."""
     if not 0.5 <= check_number("margin", margin) < 1.0:
-        raise InputError(f"margin must be at least one half, and below 1; got {margin}")
+        raise InputError(f"margin must be at least 0.5 and below 1; got {margin}")
     most = None if max_tiers is None else check_count("max_tiers", max_tiers)
     if space.n_tiers is not None:
         return Limits(space.n_tiers, space.n_tiers, margin)
@@ -171,7 +171,7 @@ def not_compared(
 ) -> dict[str, str]:
     """Return the distances that would be compared if they could be, and why they are not."""
     if "mallows" not in data.families and data.only_distance is not None:
-        return {data.only_distance: "it has neither draws nor a first place"}
+        return {data.only_distance: "it models neither draws nor the first place"}
     if not plan.mallows:
         return {}
     if not (isinstance(distance, str) and distance == "auto") or data.only_distance is not None:
@@ -206,7 +206,7 @@ class Budget:
         return cls(most, most)
 
     def among(self, n_families: int) -> float:
-        """Return how long a search may take where so many kinds of models are compared."""
+        """Return the time limit of a search if several kinds of models are compared."""
         return self.alone if n_families == 1 else self.beside_others
 
 
@@ -256,7 +256,7 @@ def refuse_without_evidence(sources: list[AnswerSource]) -> None:
     for can in (source.capabilities for source in sources):
         if not can.evidence:
             raise InputError(
-                f"the evidence of {can.answers} is not known",
+                f"the evidence of {can.answers} cannot be computed",
                 [use(criterion=one) for one in can.criteria],
             )
 
@@ -264,10 +264,10 @@ def refuse_without_evidence(sources: list[AnswerSource]) -> None:
 def sources_of(
     data: KnownData, distance: str | Distance, depth: Depth, start: Sizes, budget: "Budget"
 ) -> list[AnswerSource]:
-    """Return the answers under each distance that is to be compared.
+    """Return the answers under each distance to compare.
 
-    Distances are left out if a search with them would take longer than some seconds, told from
-    what a step near the start costs, but for inversions where all sizes are searched at once.
+    Distances are left out if their search would take longer than some seconds, estimated from the
+    cost of a step near the start, except for inversions if all sizes are searched at once.
     """
     if not (isinstance(distance, str) and distance == "auto") or data.only_distance is not None:
         return [source_of(data, distance)]

@@ -37,7 +37,7 @@ from tierwise.searching.strategies import (
 from tierwise.tiers import Sizes
 
 _DIVIDED = (
-    "its tiers are not an order, because as many answers go against them as with them: people seem "
+    "its tiers are not an order: as many answers contradict them as support them. People seem "
     "to be divided, so look for groups"
 )
 # A distance is taken before worths if it is so far ahead, a factor of 20 in probability. With one
@@ -81,7 +81,7 @@ def best_family(searches: list[Searched]) -> Search:
     """
     if not all(one.search.contenders for one in searches):
         raise InputError(
-            "no answer puts an item above one of another tier, so these tiers have no agreement",
+            "no answer orders two items of different tiers, so these tiers have no agreement",
             [use(criterion="posterior")],
         )
     scores = [one.search.contenders[0].score for one in searches]
@@ -127,8 +127,8 @@ def conclude(
     doubtful = doubtful_sizes(exploration, best)
     if interrupted:
         warnings.warn(
-            f"the search was interrupted after {len(leaderboard)} size vectors: better ones may be "
-            "among those not tried",
+            f"the search was interrupted after {len(leaderboard)} size vectors: better ones may "
+            "not have been tried",
             TierwiseWarning,
             stacklevel=3,
         )
@@ -136,7 +136,7 @@ def conclude(
         more = len(doubtful) - 1
         others = f" and {more} {'other' if more == 1 else 'others'}" if more else ""
         warnings.warn(
-            "some sizes had to be compared by estimates, whose error could change the winner: "
+            "some sizes were compared by estimates, whose error could change the winner: "
             f"{doubtful[0]}{others} may be better than {best}; the table shows the errors",
             TierwiseWarning,
             stacklevel=3,

@@ -6,7 +6,7 @@ They are judged by one of these criteria:
 ==================  ==========================================================================
 ``"posterior"``     the log posterior probability, up to a constant, of the best tiers of these
                     sizes: theta is averaged over, and half of the prior probability belongs to no
-                    tiers at all, so that noise is seldom taken for tiers. The default.
+                    tiers, so noise is seldom mistaken for tiers. The default.
 ``"likelihood"``    the paper's I: the log-likelihood at the best tiers and theta, less the log of
                     the number of tiers of these sizes.
 ``"evidence"``      the log probability of the rankings given the sizes only, tiers and theta being
@@ -142,12 +142,12 @@ _SECONDS_OF_A_BATCH = 0.25
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """All that the value of a size vector depends on besides the sizes.
+    """Everything except the sizes that the value of a size vector depends on.
 
     Attributes
     ----------
     source
-        The answers, counted once for all sizes where that is possible.
+        The answers, counted once for all sizes if that is possible.
     prior_theta
         The prior of theta, for the evidence.
     entropy
@@ -316,7 +316,7 @@ class Evaluator:
     setting
         What is evaluated.
     workers, progress
-        As for `tierwise._util.tasks.stream_tasks` and `tierwise._util.tasks.track`.
+        As in `tierwise._util.tasks.stream_tasks` and `tierwise._util.tasks.track`.
     """
 
     def __init__(self, setting: Setting, workers: int | None, progress: Progress) -> None:
@@ -329,7 +329,7 @@ class Evaluator:
     def evaluate(self, candidates: Iterable[Sizes], depth: Depth, description: str) -> None:
         """See to it that these size vectors are known in this depth.
 
-        Results are kept as they come, so that an interruption loses only what is under way.
+        Results are kept as they come, so an interruption loses only unfinished work.
         """
         missing = [sizes for sizes in dict.fromkeys(candidates) if not self.is_known(sizes, depth)]
         if not missing:
@@ -344,7 +344,7 @@ class Evaluator:
                 workers=self._workers,
             )
             evaluations = (evaluation for batch in results for evaluation in batch)
-        # Several distances may be compared, one after the other: it is said which one this is.
+        # Several distances may be compared one after another, so the name is shown.
         words = f"{description}, {self.setting.source.distance.name}"
         for evaluation in track(evaluations, words, len(missing), self._progress):
             self.known[evaluation.sizes] = evaluation
@@ -410,7 +410,7 @@ class Judge:
         check_choice("criterion", self.criterion, get_args(Criterion))
         if not 0 < self.shortlist <= 1:
             raise InputError(
-                f"shortlist must be a share, above 0 and up to 1; got {self.shortlist:g}"
+                f"shortlist must be a share above 0 and at most 1; got {self.shortlist:g}"
             )
 
     @property

@@ -78,14 +78,14 @@ class RaceSearch:
         if best is None:
             fewest = counted(limits.fewest, "tier")
             raise InputError(
-                f"no {fewest} of these items differ so much that the better one wins with more "
-                f"than {limits.margin:g}",
-                [use("for a smaller margin", margin=0.5), "leave the number of tiers open"],
+                f"no {fewest} of these items differ so much that the better one wins with a "
+                f"probability above {limits.margin:g}",
+                [use("for a smaller margin", margin=0.5), "do not fix the number of tiers"],
             )
         return best
 
     def without_tiers(self) -> RaceSearch:
-        """Return the same search as if nothing but a single tier were allowed."""
+        """Return the same search as if only a single tier were allowed."""
         return replace(self, search=replace(self.search, limits=Limits(1, 1)))
 
     def conclude(

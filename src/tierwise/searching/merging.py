@@ -1,4 +1,4 @@
-"""Where a search begins: the paper's merging of items that are preferred to each other evenly."""
+"""The start of a search: the paper's merging of items with nearly even preferences."""
 
 from dataclasses import dataclass
 from math import sqrt
@@ -69,7 +69,7 @@ class MergingStep(Result):
 
 @dataclass(frozen=True, eq=False)
 class Merging(Result):
-    """Items merged into groups as long as two groups are near even.
+    """Items merged into groups while opinion between two groups is nearly even.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ class Merging(Result):
         return Card(title, facts, [Section(rows_of(self.groups))])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the matrices as plain values, as in JSON."""
+        """Return everything except the matrices as plain values, as in JSON."""
         return {
             "tolerance": self.tolerance,
             "steps": [step.to_dict() for step in self.steps],
@@ -116,7 +116,7 @@ class Merging(Result):
 def merge_even_pairs(
     data: Rankings | RankingScan | Counts | Preferences | Battles, tolerance: float | None = None
 ) -> Merging:
-    """Merge the two items, or groups, that are closest to even, as long as there are any.
+    """Merge the two items or groups with the most even preferences, until none are nearly even.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ class _EvenPairs:
 
 
 def _proportions(above: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Share of comparisons that the row wins; NaN where there are none."""
+    """Share of comparisons that the row wins; NaN if there are none."""
     compared = above + above.T
     np.fill_diagonal(compared, 0.0)
     return np.divide(above, compared, out=np.full_like(above, np.nan), where=compared > 0)

@@ -1,4 +1,4 @@
-"""Search: which sizes are best, by how much, what was tried, and the table that it prints."""
+"""Search: the best sizes, how far others are behind, and the printed summary."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -24,10 +24,10 @@ NOT_DECIDED = "No model is clearly ahead, so one worth per tier is used"
 
 CRITERIA = {
     "posterior": "posterior probability of the tiers",
-    "likelihood": "criterion I (log-likelihood less log number of tiers)",
+    "likelihood": "criterion I (log-likelihood minus log number of tier lists)",
     "evidence": "evidence (probability of the rankings given the sizes)",
-    "agreement": "agreement D, which drifts to degenerate tiers: use it to narrow a search only",
-    "both": "criterion I among the sizes that agreement D likes best",
+    "agreement": "agreement D, which drifts to degenerate tiers: use it only to narrow a search",
+    "both": "criterion I among the sizes with the best agreement D",
 }
 
 
@@ -59,7 +59,7 @@ def summarise(search: "Search", rows: int) -> str:
 
 
 def _weights(search: "Search") -> list[str]:
-    """Say what weights of a survey count as."""
+    """Say what survey weights count as."""
     number = search.best.n_rankings
     return [f"Data: {answers_in_words(number)}."] if isinstance(number, EffectiveNumber) else []
 
@@ -106,29 +106,29 @@ def remarks(search: "Search") -> list[str]:
     """Say how far the answer can be trusted."""
     lines = [parts_in_words(search.best.parts)] if len(search.best.parts) > 1 else []
     if search.interrupted:
-        lines.append("The search was interrupted: better sizes may be among those not tried.")
+        lines.append("The search was interrupted: better sizes may not have been tried.")
     elif search.exhaustive:
         proved = all(
             one.optimal and not one.criterion_error and not one.log_evidence_error
             for one in search.contenders
         )
         lines.append(
-            "All sizes that were allowed were compared: there are no better ones."
+            "All allowed sizes were compared: there are no better ones."
             if proved
-            else "All sizes that were allowed were compared, some by tiers or numbers that are not "
+            else "All allowed sizes were compared, some by tiers or numbers that are not "
             "proved exact."
         )
     elif search.method == "all sizes":
         lines.append(
-            "Tiers of all sizes were searched at once, from several starts, until no move of an "
-            "item or a tier helped: better ones may exist."
+            "Tiers of all sizes were searched at once, from several starts, until no move of "
+            "an item or a tier helped. Better ones may exist."
         )
     elif search.method == "exhaustive":
-        lines.append("Only sizes that agreement likes were compared: better ones may exist.")
+        lines.append("Only sizes with good agreement were compared. Better ones may exist.")
     else:
         lines.append(
-            f"Found by {search.method} search, which does not compare all sizes: better ones may "
-            "exist."
+            f"Found by {search.method} search, which does not compare all sizes. Better ones "
+            "may exist."
         )
     if not isinf(search.runner_up_gap):
         lines.append(verdict(search))
@@ -142,34 +142,34 @@ def remarks(search: "Search") -> list[str]:
 
 def _families(search: "Search") -> list[str]:
     """Say which model describes the data best, and by how much."""
-    slow = [f"Not compared: {name}, as {why}." for name, why in search.left_out.items()]
+    slow = [f"Not compared: {name}, because {why}." for name, why in search.left_out.items()]
     if len(search.families) < 2:
         return slow
     best, *others = search.families
     # Without tiers all families are the same model.
     if len(best.sizes) == 1:
         names = ", ".join(family.name for family in search.families)
-        return [f"That holds for all that was compared: {names}.", *slow]
+        return [f"That holds for all models compared: {names}.", *slow]
     standings = ", ".join(f"{other.name} is {other.standing}" for other in others)
     if others[0].behind < 0.0:
         return [f"{NOT_DECIDED}: {standings}.", *slow]
-    return [f"Of what was compared, {best.name} describes the data best: {standings}.", *slow]
+    return [f"Of the models compared, {best.name} describes the data best: {standings}.", *slow]
 
 
 def verdict(search: "Search", items: Literal["named", "left out"] = "named") -> str:
-    """Say how far ahead of the second best the best sizes are, whose items may be named."""
+    """Say how far the best sizes are ahead of the second best."""
     gap = search.runner_up_gap
     if search.criterion == "agreement":
-        return f"The agreement of the runner-up is {gap:.4f} less."
+        return f"The agreement of the runner-up is {gap:.4f} lower."
     if search.probabilities is not None:
         share = search.probabilities[search.best.sizes]
         return f"The best sizes have a posterior probability of {share_in_words(share, 3)}."
     second = search.contenders[1]
     if search.criterion != "posterior":
         firmness = "close" if gap < 3 else "clear"
-        return f"The criterion of the runner-up, {second.sizes}, is {gap:.2f} less: {firmness}."
+        return f"The criterion of the runner-up, {second.sizes}, is {gap:.2f} lower: {firmness}."
     named = f", {second.tiers}," if items == "named" else ""
-    return f"The best tiers of other sizes{named} are {behind_in_words(gap)} in {BEHIND_IS}."
+    return f"The best tiers with other sizes{named} are {behind_in_words(gap)} in {BEHIND_IS}."
 
 
 def _number(value: float, how: str) -> str:
@@ -180,7 +180,7 @@ class Checked(Protocol):
     """What looks at whether a model describes the data: a `FitCheck`."""
 
     def caution(self) -> str:
-        """Say in a sentence that it does not, and what to do; empty where it does."""
+        """Say in a sentence that it does not, and what to do; empty if it does."""
 
 
 def name_of_model(family: str, distance: str, concentration: str) -> str:
@@ -198,18 +198,18 @@ def name_of_model(family: str, distance: str, concentration: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Candidate(Result):
-    """A size vector with its best tiers, and how good they are; NaN is what was not computed.
+    """A size vector with its best tiers and their criteria; NaN if not computed.
 
     Attributes
     ----------
     sizes, tiers
-        The sizes, and the best tiers of these sizes.
+        The sizes, and the best tiers with these sizes.
     score
-        By what the search compares; minus infinity where it was not computed.
+        The value that the search compares; minus infinity if not computed.
     criterion
         The paper's I.
     criterion_error
-        Its standard error; 0 where the partition function is exact.
+        Its standard error; 0 if the partition function is exact.
     agreement
         The paper's D.
     theta
@@ -217,13 +217,13 @@ class Candidate(Result):
     log_evidence
         Log probability of the rankings given the sizes only.
     log_evidence_error
-        Its standard error; 0 where nothing was estimated.
+        Its standard error; 0 if nothing was estimated.
     probability
-        Posterior probability of the sizes, among all that were evaluated.
+        Posterior probability of the sizes, among all evaluated ones.
     optimal
-        Whether it is proved that no tiers of these sizes are better.
+        Whether the tiers are proved to be the best with these sizes.
     allowed
-        Whether the sizes meet what was asked for; the strict consensus and the single tier are
+        Whether the sizes satisfy the constraints; the strict consensus and the single tier are
         evaluated for comparison even if they do not.
     """
 
@@ -242,7 +242,7 @@ class Candidate(Result):
 
     @property
     def name(self) -> str:
-        """What people call these sizes, if they have a name."""
+        """The name of these sizes, if they have one."""
         if len(self.sizes) == 1:
             return "no tiers"
         return "strict consensus" if max(self.sizes) == 1 else ""
@@ -263,7 +263,7 @@ class Candidate(Result):
 
 @dataclass(frozen=True, eq=False)
 class Family(Result):
-    """A kind of model that a search compared, with the best tiers under it.
+    """A kind of model that a search compared, with its best tiers.
 
     Attributes
     ----------
@@ -274,12 +274,12 @@ class Family(Result):
     concentration
         "single" for one theta, "tier" or "place" for one of each.
     sizes, tiers, criterion
-        Of the best tiers under it; the criterion is the paper's I.
+        The best tiers, their sizes and their criterion (the paper's I).
     score
-        By what the search compares.
+        The value that the search compares.
     behind
-        How far its best tiers are behind those of the model that is used; less than 0 if they are
-        ahead of it, but not clearly.
+        How far its best tiers are behind those of the chosen model; below 0 if they are ahead, but
+        not clearly.
     """
 
     family: str
@@ -293,12 +293,12 @@ class Family(Result):
 
     @property
     def name(self) -> str:
-        """What it is called in a sentence."""
+        """Its name in a sentence."""
         return name_of_model(self.family, self.distance, self.concentration)
 
     @property
     def standing(self) -> str:
-        """How far it is behind, or ahead of, the model that is used, in words."""
+        """How far it is behind or ahead of the chosen model, in words."""
         return behind_in_words(self.behind)
 
     def to_dict(self) -> dict[str, Any]:
@@ -317,7 +317,7 @@ class Family(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Search(Result):
-    """The best sizes that were found, and all others that were evaluated.
+    """The best sizes found, and all others that were evaluated.
 
     Attributes
     ----------
@@ -325,23 +325,23 @@ class Search(Result):
         The fit with the best sizes.
     leaderboard : tuple of Candidate
         All size vectors that were evaluated, best first. The strict consensus and the single tier
-        are always among them (unless incomplete answers leave them open).
+        are always among them (unless answers are too incomplete for them).
     criterion : str
-        What was compared: "posterior", "likelihood", "evidence", "agreement" or "both".
+        The criterion: "posterior", "likelihood", "evidence", "agreement" or "both".
     method : str
-        How it was searched: "exhaustive", "greedy", "tabu", "genetic" or "all sizes" (at once).
+        The method: "exhaustive", "greedy", "tabu", "genetic" or "all sizes" (at once).
     exhaustive : bool
-        Whether every size vector that was allowed was compared.
+        Whether every allowed size vector was compared.
     path : tuple of tuple of int
         The size vectors that the search moved through, from its start; for a genetic search the
         best of each generation; empty for an exhaustive one.
     start : Merging
         The merging of near-even pairs that suggests where to start, with its steps.
     doubtful : tuple of tuple of int
-        Size vectors that could be better than the winner, so far as the Monte Carlo error of
-        their criteria can tell (two standard errors).
+        Size vectors that could be better than the winner, within two standard errors of Monte Carlo
+        error.
     interrupted : bool
-        Whether the search was cut short by the user.
+        Whether the user interrupted the search.
     provenance : Provenance
         Version, seed and time.
     families : tuple of Family
@@ -392,8 +392,8 @@ class Search(Result):
     def probabilities(self) -> dict[Sizes, float] | None:
         """Posterior probability of each size vector; None unless the evidence was computed.
 
-        They sum to 1 over all size vectors that were evaluated and allowed, so they are those of
-        the whole posterior only if the search was exhaustive.
+        They sum to 1 over all evaluated and allowed size vectors, so they are the full posterior
+        only if the search was exhaustive.
         """
         if self.criterion != "evidence":
             return None
@@ -410,7 +410,7 @@ class Search(Result):
         Parameters
         ----------
         backend
-            The library that makes it: "pandas", "polars" or "pyarrow".
+            The library of the data frame: "pandas", "polars" or "pyarrow".
 
         Examples
         --------
@@ -464,22 +464,23 @@ class Search(Result):
         )
 
     def behind(self, candidate: Candidate) -> float:
-        """Return how far a size vector is behind the best; less than 0 if it could not win."""
+        """Return how far a size vector is behind the best; below 0 if it was not allowed."""
         winner = next(one for one in self.leaderboard if one.allowed)
         return winner.score - candidate.score
 
     def summary(self, width: int = 88, *, rows: int = 10, check: Checked | None = None) -> str:
-        """Return the head of the leaderboard, and what it means, for people.
+        """Return the top of the leaderboard and its interpretation as text.
 
         Parameters
         ----------
         width
-            How many columns there are to write in.
+            The width of the text, in characters.
         rows
-            How many size vectors to show, besides the strict consensus and the single tier.
+            The number of size vectors to show, in addition to the strict consensus and the single
+            tier.
         check
-            What `check_fit` found about the best tiers: where these do not describe the data, that
-            is said first.
+            The result of `check_fit` for the best tiers. If the model does not fit, the text begins
+            with a caution.
         """
         caution = "" if check is None else check.caution()
         text = summarise(self, rows)

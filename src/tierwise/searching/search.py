@@ -1,4 +1,4 @@
-"""search: which sizes describe the rankings best."""
+"""search: the sizes of tiers that describe the data best."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -113,9 +113,9 @@ def search(
     progress: Progress = "auto",
     rng: RandomSource = None,
 ) -> Search:
-    """Find out how many tiers there are, and how large: compare tiers of many sizes.
+    """Find how many tiers there are and how large they are.
 
-    Interrupting it (Ctrl-C) returns what was found so far.
+    An interrupt (Ctrl-C) returns the best result so far.
 
     Parameters
     ----------
@@ -123,53 +123,54 @@ def search(
         The rankings, in memory or in files (`Rankings.scan`), or counts of them, or preferences,
         or battles.
     distance
-        "kendall", "inversions", "hamming", "footrule" or "spearman". "auto" compares the first
-        two, those of them that take seconds, by the criterion; beyond some 20 items that is
-        inversions alone. The result says what was compared, and by how much the best is better.
+        "kendall", "inversions", "hamming", "footrule" or "spearman". "auto" compares the first two
+        by the criterion if they take only seconds; beyond about 20 items only inversions is left.
+        The result says what was compared, and how far the best is ahead.
     family
         "mallows": orderings scattered around the tiers, with a distance and theta. "luce": one
         worth per tier, as in Plackett-Luce and Bradley-Terry models; tiers of all sizes are
-        searched at once, for answers of every kind, those with gaps, too. "auto" compares both by
-        the posterior probability of the best tiers, and says by how much one is better; it is
-        "mallows" if a distance, a theta per tier or place, or another criterion is named.
+        searched at once, for answers of every kind, including incomplete ones. "auto" compares both
+        by the posterior probability of the best tiers, and says how far one is ahead; it is
+        "mallows" if you name a distance, several thetas, or another criterion.
     concentration
-        "single" is one theta. "tier" and "place" give each tier, or each block of places, a theta
-        of its own, so that agreement may differ from top to bottom; "auto" compares what there is
-        for each distance, and worths where the family is open. None is one theta where a distance
-        is named; elsewhere it compares several thetas, too, as far as `sample_posterior` can draw
-        their tiers: one per tier under inversions. Then all sizes are searched at once, each theta
-        being averaged over; with other thetas the best sizes with one theta are fitted, and their
-        thetas then averaged over.
+        "single" is one theta. "tier" and "place" give each tier, or each block of places, its own
+        theta, so agreement may differ from top to bottom. "auto" compares all kinds available for
+        each distance, and worths if the family is open. None means one theta if you name a
+        distance; otherwise it also compares several thetas if `sample_posterior` can draw their
+        tiers: one per tier, under inversions. These are searched over all sizes at once, with each
+        theta integrated out. For other kinds the best sizes with one theta are fitted, and their
+        thetas then integrated out.
     criterion
-        What makes tiers better. "posterior" is the log posterior probability of tiers, up to a
-        constant: theta is averaged over, and half of the prior probability belongs to no tiers at
-        all, so that noise is seldom taken for tiers. "likelihood" is the paper's I: the
-        log-likelihood at the best tiers and theta, less the log of the number of tiers of these
-        sizes. "evidence" is the probability of the rankings given the sizes, tiers and theta being
-        averaged over, for up to 19 items; it gives posterior probabilities, and is estimated where
-        answers leave too much open. "agreement" is the paper's D, the share of pairs that the
-        rankings order as the tiers do. Alone it drifts to degenerate tiers, such as all items but
-        one against the last: it is for narrowing only. "both" does that: D to narrow, I to decide.
+        How to compare tiers. "posterior" is the log posterior probability of tiers, up to a
+        constant: theta is integrated out, and half of the prior probability belongs to no tiers, so
+        noise is seldom mistaken for tiers. "likelihood" is the paper's I: the log-likelihood at the
+        best tiers and theta minus the log number of tier lists with these sizes. "evidence" is the
+        probability of the rankings given the sizes, averaged over tiers and theta, for up to 19
+        items; it gives posterior probabilities, and is estimated if answers are too incomplete.
+        "agreement" is the paper's D, the share of pairs that the rankings order as the tiers do.
+        Alone it drifts to degenerate tiers, such as all items but one against the last, so use it
+        only to narrow a search. "both" does that: D to narrow, I to decide.
     method
-        "exhaustive" compares all ``2 ** (n - 1)`` sizes. "greedy" moves to the best neighbour as
-        long as that is better; "tabu" goes on for a while when it is not; "genetic" crosses and
-        mutates. `Greedy`, `Tabu` and `Genetic` are these with choices of their own, such as where
-        to start. "auto" is exhaustive where that takes seconds (to about 13 items), else greedy;
-        for inversions it finds the best tiers of all sizes at once, for any number of items.
+        "exhaustive" compares all ``2 ** (n - 1)`` sizes. "greedy" moves to the best neighbour while
+        that is better; "tabu" continues for a while when it is not; "genetic" crosses and mutates.
+        `Greedy`, `Tabu` and `Genetic` have options, such as where to start. "auto" is exhaustive if
+        that takes seconds (up to about 13 items), otherwise greedy; for inversions it finds the
+        best tiers of all sizes at once, for any number of items.
     n_tiers
-        Consider this number of tiers only.
+        Consider only this number of tiers.
     max_tiers
-        For "luce": at most so many tiers, for a list that people can read.
+        For "luce": the largest number of tiers, for a list that people can read.
     margin
-        For "luce": neighbouring tiers must differ so much that the better one wins with more than
-        this probability, such as 0.52, however sure a smaller difference may be.
+        For "luce": an item of a tier must beat one of the next with more than this probability,
+        such as 0.52, even if a smaller difference is certain.
     top, bottom
         Sizes that the first or last tiers must have, such as ``top=(1, 1, 1)``.
     shortlist
-        For "both": the share of sizes that D passes on to I, of those with equally many tiers.
+        For "both": the share of sizes that D passes on to I, among those with the same number of
+        tiers.
     seconds
-        For "auto": a distance is compared with others only if searching its tiers is estimated to
-        take at most so long; 5 if None. What is left out is in `Search.left_out`.
+        For "auto": a distance is compared only if its search should take at most this long; 5 if
+        None. `Search.left_out` lists what was left out.
     priors
         For "posterior" and "evidence": priors of theta and of sizes; see `Priors`. By default the
         prior of sizes is "sceptical" for "posterior" and "uniform" for "evidence".
@@ -178,13 +179,13 @@ def search(
     progress
         "auto", "off" or a function; see `tierwise._util.tasks.track`.
     rng
-        Seed or generator, for what is drawn or estimated.
+        Seed or generator.
 
     Returns
     -------
     Search
-        The fit with the best sizes, and the leaderboard, on which the strict consensus and the
-        single tier always are.
+        The fit with the best sizes, and the leaderboard, which always includes the strict consensus
+        and the single tier.
 
     Examples
     --------
@@ -328,7 +329,7 @@ def _most_items_one_by_one(source: AnswerSource) -> int:
 
 
 def _search_at_once(exploration: Exploration) -> None:
-    """Search all sizes at once, then look at the neighbours of the best, where that is cheap.
+    """Search all sizes at once, then look at the neighbours of the best, if that is cheap.
 
     The search maximises the likelihood with a price for each tier; the posterior probability of its
     neighbours may be a little higher.
@@ -358,7 +359,7 @@ def _beginning(space: SizeSpace, start: str | Iterable[int], merging: Merging) -
         given = check_sizes(start, space.n_items)
         if given not in space:
             raise InputError(
-                f"start {given} does not have the number of tiers, top or bottom asked for"
+                f"start {given} does not have the required number of tiers, top or bottom"
             )
         return given
     return space.nearest(merging.sizes if start == "merging" else merging.sizes_by_size)
@@ -394,6 +395,6 @@ def _evaluate_references(exploration: Exploration) -> None:
             named = "a single tier" if len(sizes) == 1 else "as many tiers as items"
             exploration.evaluator.evaluate([sizes], exploration.judge.depth, named)
         except InputError:
-            # Incomplete answers leave these sizes open. If they must be considered, that is said
-            # when their turn comes.
+            # The answers are too incomplete for these sizes. If the user requires them, an error
+            # follows when their turn comes.
             continue

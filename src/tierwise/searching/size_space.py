@@ -65,7 +65,7 @@ class SizeSpace:
         most = len(self.top) + len(self.bottom) + self.n_free
         if not least <= self.n_tiers <= most:
             raise InputError(
-                f"there can be {least} to {most} tiers of {self.n_items} items"
+                f"{self.n_items} items allow {least} to {most} tiers"
                 + (" with these top and bottom sizes" if self.top or self.bottom else "")
                 + f"; got {self.n_tiers}"
             )
@@ -203,7 +203,7 @@ def make_space(
 
 
 def between_cuts(cuts: Sequence[int], n_items: int) -> Sizes:
-    """Sizes of the runs that ascending cuts make of so many items.
+    """Sizes of the runs that ascending cuts make of a number of items.
 
     Examples
     --------

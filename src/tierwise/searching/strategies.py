@@ -90,7 +90,7 @@ class Exploration:
         return (-self.score(sizes), len(sizes), sizes)
 
     def neighbours(self, sizes: Sizes) -> list[Sizes]:
-        """Return the neighbours of a size vector, or as many of them as are to be tried."""
+        """Return the neighbours of a size vector, or a random sample of them."""
         return self._sample(self.space.neighbours(sizes, self._moves))
 
     def leaps(self, sizes: Sizes) -> list[Sizes]:
@@ -186,22 +186,22 @@ class _Strategy:
 
 @dataclass(frozen=True)
 class Greedy(_Strategy):
-    """Hill climbing: move to the best neighbour as long as that is better.
+    """Hill climbing: move to the best neighbour while that is better.
 
     Attributes
     ----------
     start
-        Where to begin: sizes; or "merging", the paper's merging of items that are ranked above each
-        other about equally often, in order of preference; "merging-by-size" takes the smallest
-        group first, as the paper does.
+        Where to begin: sizes, or "merging", the paper's merging of items with nearly even
+        preferences, in order of preference. "merging-by-size" takes the smallest group first, as
+        the paper does.
     tolerance
-        How far from even pairs are merged; see `merge_even_pairs`.
+        How uneven pairs may be to be merged; see `merge_even_pairs`.
     moves
-        What neighbours are: "adjacent" is the paper's shift of one item to the next tier;
-        "split-merge-shift" can also cut a tier in two or join two, and a search that is stuck then
-        also tries to join more tiers at once, or to take one apart.
+        The neighbourhood: "adjacent" is the paper's shift of one item to the next tier;
+        "split-merge-shift" can also split a tier or merge two. If it is stuck, it also tries to
+        merge more tiers at once, or to break one up.
     sample_neighbours
-        How many neighbours, drawn at random, to try a move; None tries all.
+        The number of neighbours to try per move, drawn at random; None tries all.
 
     Examples
     --------
@@ -221,12 +221,12 @@ class Greedy(_Strategy):
 
 @dataclass(frozen=True)
 class Tabu(Greedy):
-    """Tabu search: move to the best neighbour that was not visited lately, even if it is worse.
+    """Tabu search: move to the best neighbour that was not visited recently, even if it is worse.
 
     Attributes
     ----------
     start, tolerance, moves, sample_neighbours
-        As for `Greedy`.
+        As in `Greedy`.
     tenure
         Number of moves for which a visited size vector is not visited again.
     patience
@@ -244,18 +244,18 @@ class Tabu(Greedy):
 
 @dataclass(frozen=True)
 class Genetic(_Strategy):
-    """Genetic algorithm: size vectors are crossed and mutated, and the best ones live on.
+    """Genetic algorithm: size vectors are crossed and mutated, and the best ones survive.
 
     Attributes
     ----------
     start, tolerance
-        As for `Greedy`; the rest of the first generation is drawn at random.
+        As in `Greedy`; the rest of the first generation is drawn at random.
     population
         Number of size vectors in a generation, more than the survivors.
     survivors
-        The best of a generation that live on unchanged.
+        The number of best size vectors of a generation that survive unchanged.
     contestants
-        Of so many parents drawn at random the best one is taken.
+        The number of randomly drawn parents, of which the best is used.
     patience
         Generations without a new best after which the search ends.
     """
@@ -289,7 +289,7 @@ def strategy_of(method: object) -> Strategy | Literal["auto", "exhaustive"]:
     try:
         check_choice("method", method, ("auto", "exhaustive", *_NAMES))
     except InputError as error:
-        raise InputError(f"{error.problem}", ["give a Greedy, Tabu or Genetic"]) from None
+        raise InputError(f"{error.problem}", ["use a Greedy, Tabu or Genetic"]) from None
     return _NAMES[str(method)]() if method in _NAMES else str(method)  # type: ignore[return-value]
 
 

@@ -226,11 +226,14 @@ class ThetaGivenDistance:
             grid, thetas, weights = self._widest
             values = weights - total * thetas
         if not np.isfinite(values.max()):
-            raise InputError("no theta is possible under the prior and these rankings")
+            raise InputError(
+                "no theta is possible under the prior and these rankings: use a "
+                "prior that allows more"
+            )
         if not falls_off(values):
             raise InputError(
-                "the posterior of theta does not fall off as theta grows: its prior must be "
-                "a density that does, such as Gamma(2, 2)"
+                "the posterior of theta does not decrease as theta grows: use a prior that "
+                "does, such as Gamma(2, 2)"
             )
         return grid, values
 

@@ -59,21 +59,21 @@ _Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class ThetaEstimate(Result):
-    """An estimate of theta, and how sure it is.
+    """An estimate of theta and its uncertainty.
 
     Attributes
     ----------
     value
-        The estimate. Infinite when every ranking agrees with the tiers, 0 when the rankings agree
-        no more than by chance.
+        The estimate. Infinite if every ranking agrees with the tiers, 0 if the rankings agree no
+        more than by chance.
     standard_error
-        From the Fisher information, ``1 / sqrt(q Var[d])``; NaN where theta is infinite.
+        From the Fisher information, ``1 / sqrt(q Var[d])``; NaN if theta is infinite.
     interval
         Confidence interval, within 0 and infinity.
     method
         "exact", or "monte-carlo" for the paper's iteration.
     converged
-        Whether the iteration settled within its rounds; always so for the exact root.
+        Whether the iteration converged within its rounds; always true for the exact root.
     """
 
     value: float
@@ -150,7 +150,7 @@ def iterate_theta(
     partition
         Names sizes and distance; only its variance is used, for the standard error.
     mean_distance, n_rankings, level
-        As for `estimate_theta`.
+        As in `estimate_theta`.
     tolerance
         The paper's epsilon.
     rounds
@@ -204,7 +204,7 @@ def theta_of_information(
     level
         Level of the interval.
     method, converged
-        As for `ThetaEstimate`.
+        As in `ThetaEstimate`.
 
     Examples
     --------

@@ -132,7 +132,7 @@ def few_nodes(height: Callable[[float], float]) -> tuple[list[float], float]:
     Parameters
     ----------
     height
-        The log density of log theta, which has one peak; it is asked for several times at the same
+        The log density of log theta, which has one peak; it is requested several times at the same
         point.
     """
     middle, width = _find_peak(height)

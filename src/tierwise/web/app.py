@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 _LONGEST_NAME = 80
 _CHUNK = 1 << 20
-# What can be downloaded, and what kind of file a browser is told that it is.
+# The files to download, with the content type that browsers get.
 _DOWNLOADS = {
     "report.html": "text/html; charset=utf-8",
     "tiers.png": "image/png",
@@ -62,20 +62,20 @@ _STATIC = {
 
 # What is being done, in other words than a program's.
 _STEPS = {
-    "bootstrap": "Seeing how sure the tiers are, from resampled answers",
+    "bootstrap": "Resampling answers to see how certain the tiers are",
     "chains": "Drawing from the posterior",
     "Fitting groups": "Looking for groups of people",
     "figures": "Drawing figures",
     "": "Starting",
 }
 _OWN_STEPS = ("Reading the file", "Finding the tiers")
-# More than anybody has tabs: what comes beyond is told to come back.
+# More connections than anybody has tabs; further ones get "try again later".
 _MOST_CONNECTIONS = 300
 _SECONDS_TO_FINISH = 2
 
 
 def make_app(settings: Settings) -> Application:
-    """Return the ASGI application, behind its guard."""
+    """Return the ASGI application with its access guard."""
     pages = Pages(settings)
 
     @asynccontextmanager
@@ -111,7 +111,7 @@ def make_app(settings: Settings) -> Application:
 
 
 class Pages:
-    """The pages, and what they show."""
+    """The pages and their contents."""
 
     def __init__(self, settings: Settings) -> None:
         from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -144,27 +144,27 @@ class Pages:
         return RedirectResponse(self._address(*parts), HTTPStatus.SEE_OTHER)
 
     def closed(self, path: str) -> Response:
-        """Ask those who come without the cookie for the address with the token."""
+        """Ask a visitor without the cookie to open the address with the token."""
         return self._page("closed.html", HTTPStatus.FORBIDDEN, path="/" + path.lstrip("/"))
 
     async def refused(self, _request: Request, error: Exception) -> Response:
-        """Say why something cannot be done."""
+        """Show why a request failed."""
         status, message = HTTPStatus.BAD_REQUEST, str(error)
         if isinstance(error, TierwiseError):
             message = choices.on_page(error)
         elif isinstance(error, HTTPException):
             status, message = HTTPStatus(error.status_code), error.detail
-            if message == HTTPStatus.NOT_FOUND.phrase:  # nothing was said of what is missing
+            if message == HTTPStatus.NOT_FOUND.phrase:  # no message says what is missing
                 message = "There is no page at this address."
         return self._page("message.html", status, message=message)
 
     async def broken(self, _request: Request, _error: Exception) -> Response:
-        """Say that something went wrong, and nothing more."""
+        """Report an internal error without its details."""
         message = "Something went wrong in this program. Please report it."
         return self._page("message.html", HTTPStatus.INTERNAL_SERVER_ERROR, message=message)
 
     async def start(self, _request: Request) -> Response:
-        """Show where a file can be given, examples, and what there is already."""
+        """Show the upload form, the examples and the earlier results."""
         jobs = sorted(self.store.jobs.values(), key=lambda job: job.created, reverse=True)
         return self._page("start.html", examples=EXAMPLES, jobs=jobs)
 
@@ -192,12 +192,12 @@ class Pages:
             if len(content) > self.settings.limits.form_bytes:
                 raise HTTPException(
                     HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-                    "This text is too long for this server. Save it, and choose the file.",
+                    "This text is too long for this server. Save it as a file and upload that.",
                 )
             with self.store.new_upload("pasted text") as upload:
                 self.store.file_of(upload).write_bytes(content)
         else:
-            raise InputError("There was no file and no text. Choose a file, or paste answers.")
+            raise InputError("You gave neither a file nor text. Choose a file, or paste answers.")
         return upload
 
     async def _save(self, file: UploadFile, upload: Upload) -> None:
@@ -206,7 +206,7 @@ class Pages:
                 await run_in_threadpool(kept.write, chunk)
 
     async def understood(self, request: Request) -> Response:
-        """Show how a file was understood, and ask what cannot be known."""
+        """Show how a file was read, and ask what the file does not say."""
         upload = self.store.upload(request.path_params["number"])
         fields = {name: value for name, value in request.query_params.items() if value}
         reading = choices.parse_reading(fields)
@@ -216,7 +216,7 @@ class Pages:
     def page_of_reading(
         self, upload: Upload, fields: dict[str, str], seen: dict[str, Any]
     ) -> Response:
-        """Show how a file was understood, given what people said and what came of it."""
+        """Show how a file was read with the user's choices, and the result of reading it."""
         reading = choices.parse_reading(fields)
         asked = {question["name"]: question for question in seen["asks"]}
         answered = [one for one in choices.answered_by(reading) if one.name not in asked]
@@ -241,7 +241,7 @@ class Pages:
         return self._go_to("jobs", self.store.start(upload, reading, wishes).number)
 
     async def job(self, request: Request) -> Response:
-        """Show how far a job is, or what came of it."""
+        """Show the progress of a job, or its result."""
         job = self.store.job(request.path_params["number"])
         fields = urlencode(choices.fields_of(job.reading))
         again = self._address("data", job.upload) + (f"?{fields}" if fields else "")
@@ -271,7 +271,7 @@ class Pages:
         }
 
     async def progress(self, request: Request) -> Response:
-        """Show how far a job is; when it has ended, its page is loaded again."""
+        """Show the progress of a job; the page reloads when the job has ended."""
         job = self.store.job(request.path_params["number"])
         response = self._page("progress.html", job=job, **self._how_far(job))
         if job.ended:
@@ -296,24 +296,24 @@ class Pages:
         return job
 
     async def judge(self, request: Request) -> Response:
-        """Say how much worse tiers of one's own are."""
+        """Show how much worse the user's own tier list is."""
         job = self._finished(request)
         n_items = sum(map(len, job.result["found"]))
         async with request.form(max_files=0, max_fields=n_items) as form:
             given = [str(tier) for tier in form.getlist("tier")]
         if len(given) != n_items or not all(re.fullmatch(r"\d{1,4}", tier) for tier in given):
-            raise InputError("Every item must be in one tier: load the page again.")
+            raise InputError("Every item must be in exactly one tier: reload the page.")
         labels = [int(tier) for tier in given]
         own = [
             [item for item, label in enumerate(labels) if label == tier]
             for tier in sorted(set(labels))
         ]
         same = same_tiers(own, job.result["found"])
-        told = {"result": {}} if same else await self.store.judge(job, own)
-        return self._page("own.html", told=told, same=same)
+        reply = {"result": {}} if same else await self.store.judge(job, own)
+        return self._page("own.html", reply=reply, same=same)
 
     async def colours(self, request: Request) -> Response:
-        """Return the colours of the tiers as a style sheet: no page holds styles of its own."""
+        """Return the colours of the tiers as a style sheet: pages contain no inline styles."""
         rules = [
             f".row-{number} {{ --colour: {tier['colour']}; --ink: {tier['ink']}; }}"
             for number, tier in enumerate(self._finished(request).result["tiers"], start=1)
@@ -329,10 +329,10 @@ class Pages:
         return FileResponse(path, headers=headers, media_type=_DOWNLOADS["report.html"])
 
     async def download(self, request: Request) -> Response:
-        """Give a file of a result away."""
+        """Send a file of a result."""
         job, file = self._finished(request), request.path_params["file"]
         if file not in _DOWNLOADS:
-            raise HTTPException(HTTPStatus.NOT_FOUND, "There is no such file.")
+            raise HTTPException(HTTPStatus.NOT_FOUND, "This file does not exist.")
         path = self.store.folder_of(job.number) / file
         # Downloads carry the name of the data; what a browser may not like in it is left out.
         stem = re.sub(r"[^\w .-]+", "", PurePosixPath(job.name).stem).strip(" .")[:_LONGEST_NAME]
@@ -345,7 +345,7 @@ class Pages:
 
         name = request.path_params["file"]
         if name not in _STATIC:
-            raise HTTPException(HTTPStatus.NOT_FOUND, "There is no such file.")
+            raise HTTPException(HTTPStatus.NOT_FOUND, "This file does not exist.")
         own = files("tierwise.web") / "static" / name
         shared = files("tierwise.reporting") / "templates" / name
         content = (shared if name == "report.css" else own).read_bytes()
@@ -354,7 +354,7 @@ class Pages:
 
 
 def shown_name(name: str) -> str:
-    r"""Return a file's name as it may be shown: without folders, controls, and more than a line.
+    r"""Return a file name that is safe to show: no folders, no control characters, one line.
 
     Examples
     --------
@@ -370,19 +370,19 @@ def shown_name(name: str) -> str:
 
 
 def same_tiers(own: list[list[int]], found: list[list[int]]) -> bool:
-    """Return whether tiers are the same, in whatever order items are named."""
+    """Return whether two tier lists are equal, ignoring the order of items within tiers."""
     return [set(tier) for tier in own] == [set(tier) for tier in found]
 
 
 def step_in_words(step: str, *, ended: bool = False) -> str:
-    """Say what is being done, which is the next thing when a step has ended.
+    """Return the words for the current step; when a step has ended, for the next one.
 
     Examples
     --------
     >>> step_in_words("chain 2"), step_in_words("greedy")
     ('Drawing from the posterior', 'Comparing tiers of other sizes')
     >>> step_in_words("a single tier, kendall")
-    'Comparing with no tiers at all'
+    'Comparing with a strict order and with no tiers'
     >>> step_in_words("bootstrap", ended=True)
     'Checking the tiers'
     """
@@ -391,12 +391,12 @@ def step_in_words(step: str, *, ended: bool = False) -> str:
     if step.startswith("chain"):
         return _STEPS["chains"]
     if step.startswith(("a single tier", "as many tiers as items")):
-        return "Comparing with no tiers at all"
+        return "Comparing with a strict order and with no tiers"
     return step if step in _OWN_STEPS else _STEPS.get(step, "Comparing tiers of other sizes")
 
 
 def in_words(seconds: float) -> str:
-    """Say about how long something takes.
+    """Return a rough duration in words.
 
     Examples
     --------
@@ -411,13 +411,13 @@ def in_words(seconds: float) -> str:
 
 
 def protocol_for(limits: Limits) -> "type[asyncio.Protocol]":
-    """Return how the server speaks HTTP: connections without a request are ended after a while.
+    """Return the HTTP protocol class, which closes connections that send no request in time.
 
-    Uvicorn waits for ever for the first request of a connection, and for the headers of one that
-    has begun: whoever sends a letter a minute would keep others out. And it goes on to take what it
-    has answered already, however much that is: here, that ends after a while or two files of the
-    largest size, and not at once, for who is cut off while sending sees no answer. How long the
-    body of a request may take that is not answered yet is for `tierwise.web.security` to say.
+    Uvicorn waits for ever for the first request of a connection and for its headers: a client that
+    sends one byte per minute would keep others out. It also keeps reading a body that it has
+    already answered. Here, that ends after a while or after two files of the largest size; not at
+    once, because a client that is cut off while sending never sees the answer.
+    `tierwise.web.security` limits how long the body of an unanswered request may take.
     """
     import h11
     from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -465,7 +465,7 @@ def protocol_for(limits: Limits) -> "type[asyncio.Protocol]":
 
 
 def configuration(settings: Settings) -> "uvicorn.Config":
-    """Return how uvicorn serves the pages."""
+    """Return the uvicorn configuration."""
     import uvicorn
 
     return uvicorn.Config(
@@ -482,7 +482,7 @@ def configuration(settings: Settings) -> "uvicorn.Config":
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Open the port, or any free one where the port is 0."""
+    """Open the port, or any free port if it is 0."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
     if sys.platform != "win32":  # There, it would let two servers share a port.
@@ -492,8 +492,8 @@ def listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         listening.close()
         raise InputError(
-            f"{host} port {port} cannot be listened on ({error.strerror or error}): give another "
-            "port, or 0 for any that is free"
+            f"{host} port {port} cannot be opened ({error.strerror or error}): choose another "
+            "port, or 0 for any free port"
         ) from None
     return listening
 
@@ -508,7 +508,7 @@ def address_of(settings: Settings, listening: socket.socket) -> str:
 def run(
     settings: Settings, listening: socket.socket, *, open_browser: bool, say: Callable[[str], None]
 ) -> None:
-    """Serve until it is interrupted."""
+    """Serve until interrupted."""
     import uvicorn
 
     address = address_of(settings, listening)
@@ -519,7 +519,7 @@ def run(
         while not server.started and not serving.done():
             await asyncio.sleep(0.05)
         if server.started:
-            say(f"tierwise is at {address}\nEnd it with Ctrl-C.")
+            say(f"tierwise is at {address}\nStop it with Ctrl-C.")
             if open_browser:
                 await asyncio.to_thread(webbrowser.open, address)
         await serving

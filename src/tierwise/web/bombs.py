@@ -1,4 +1,4 @@
-"""Packed files that hold far more than they should: they are refused before they are read."""
+"""Refuse compressed files that expand to far more than is plausible, before reading them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tierwise.errors import InputError
 
 
 def refuse_bombs(task: dict[str, Any]) -> None:
-    """Refuse packed files that say that they hold far more than they should."""
+    """Refuse compressed files whose declared size is far too large."""
     from zipfile import BadZipFile, ZipFile
 
     path, most = Path(task["upload"]), task["limits"]["unpacked_bytes"]
@@ -48,7 +48,7 @@ def refuse_bombs(task: dict[str, Any]) -> None:
 def _refuse_unpacked(name: str, n_bytes: int, most: int) -> None:
     if n_bytes > most:
         raise InputError(
-            f"{name} holds {n_bytes / (1 << 20):,.0f} MB once it is unpacked, and this server "
-            f"takes {most / (1 << 20):,.0f} MB: leave out what is not an answer, or use tierwise "
-            "on the command line"
+            f"{name} holds {n_bytes / (1 << 20):,.0f} MB when unpacked, and this server accepts "
+            f"{most / (1 << 20):,.0f} MB: remove columns that are not answers, or use "
+            "tierwise on the command line"
         )

@@ -1,7 +1,7 @@
-"""What people choose on the pages: how a file is read, and what is computed from it.
+"""The user's choices on the pages: how a file is read, and what is computed from it.
 
-Both come from forms, so nothing is taken that is not known; both also become the Python lines and
-the command that give the same.
+Both come from forms, so unknown values are refused. Both are also shown as the Python lines and the
+command that give the same result.
 """
 
 import re
@@ -23,10 +23,10 @@ from tierwise.errors import (
 
 Fields = Mapping[str, str]
 _TAB = "\t"  # between the old and the new name of an item, neither of which holds one
-NOTHING = "nothing"  # what is said of missing values if there is no code for them
+NOTHING = "nothing"  # the value if there is no code for missing answers
 
 ROLES = {
-    "auto": "as recognised",
+    "auto": "as detected",
     "items": "an item: its cells are ranks or scores",
     "aside": "not part of the answers",
     "assessor": "whose answer it is",
@@ -34,9 +34,9 @@ ROLES = {
     "item": "names of items, one row each",
     "rank": "ranks, one row for each item",
     "preferred": "the item that was preferred",
-    "other": "the item that it was preferred to",
+    "other": "the item that lost",
 }
-"""What a column can be for, in the words of the page."""
+"""The roles of a column, in the words of the page."""
 
 _READING = {
     "layout": ("orderings", "ranks", "long", "pairs"),
@@ -63,16 +63,16 @@ _ITEMS_SHOWN = 8
 
 @dataclass(frozen=True)
 class Question:
-    """A question that only people can answer.
+    """A question that only the user can answer.
 
     Attributes
     ----------
     name
-        The option that the answer is for.
+        The option that the answer sets.
     text
         The question.
     answers
-        What can be said, each with its words.
+        The possible answers, each with its wording.
     """
 
     name: str
@@ -87,8 +87,8 @@ QUESTIONS = {
             "unranked",
             "If someone did not rank an item, what does that mean?",
             (
-                ("below", "They put it below all the items that they did rank"),
-                ("anywhere", "They had not seen it or were not asked: it could be anywhere"),
+                ("below", "They consider it worse than all the items that they did rank"),
+                ("anywhere", "They had not seen it, or were not asked: its rank is unknown"),
             ),
         ),
         Question(
@@ -102,7 +102,7 @@ QUESTIONS = {
         ),
         Question(
             "items_in",
-            "Where are the items that are to be compared?",
+            "Where are the items to compare?",
             (
                 ("rows", "Each row is an item, and each column of numbers a task"),
                 ("columns", "Each column of numbers is an item, and each row a task or a person"),
@@ -111,20 +111,20 @@ QUESTIONS = {
         Question(
             "ties",
             "Some answers give several items the same rank. Is that intended?",
-            (("allow", "Yes: these items are equally good to them"),),
+            (("allow", "Yes: to these people the items are equally good"),),
         ),
         Question(
             "weights_are",
-            "What do the weights say?",
+            "What do the weights mean?",
             (
-                ("counts", "How many people gave the answer of the row"),
-                ("survey", "How much the one person of the row counts: weights of a survey"),
+                ("counts", "How many people gave the answer in this row"),
+                ("survey", "How much the person in this row counts: survey weights"),
             ),
         ),
         Question(
             "spellings",
-            "Some names differ by case, space or punctuation alone. Are these different items?",
-            (("keep", "Yes: every name is an item of its own"),),
+            "Some names differ only in case, spaces or punctuation. Are these different items?",
+            (("keep", "Yes: every name is a separate item"),),
         ),
         Question(
             "empty",
@@ -153,56 +153,56 @@ QUESTIONS = {
         ),
     )
 }
-"""Questions whose answers are known beforehand."""
+"""Questions with a fixed list of answers."""
 
 OF_BATTLES = {
     question.name: question
     for question in (
         Question(
             "drawn",
-            "How shall battles without a winner count?",
+            "How should battles without a winner count?",
             (
                 ("", "As half a win for each side"),
                 ("drop", "Not at all: leave them out"),
-                ("model", "As an outcome of their own, the more probable the closer the two are"),
+                ("model", "As a separate outcome, which is more likely the closer the two are"),
             ),
         ),
         Question(
             "position",
-            "May it help to be shown first?",
+            "Could being shown first be an advantage?",
             (
-                ("", "No: the order in which two are shown does not matter"),
-                ("model", "Perhaps: estimate how much it helps, and correct for it"),
+                ("", "No: it does not matter which of the two is shown first"),
+                ("model", "Perhaps: estimate the advantage and correct for it"),
             ),
         ),
     )
 }
-"""What can be said about battles; the first answer is what holds if nothing is said."""
+"""Questions about battles; the first answer is the default."""
 
 # Questions about columns and sheets, whose answers are what is in the file.
 _ABOUT_THE_FILE = {
     "items": "Which columns are the items?",
-    "missing": "Which values mean that an answer is missing?",
+    "missing": "Which values stand for a missing answer?",
     "sheet": "Which sheet holds the answers?",
     "order": "Are these grades, best first?",
-    "rename": "Which names mean the same?",
+    "rename": "Which names mean the same item?",
     "lower": "In which columns are lower numbers better?",
-    "tasks": "Which are the columns of scores?",
+    "tasks": "Which columns hold scores?",
     "assessor": "Which column says whose answer it is?",
     "weights": "Which column says how often each row counts?",
     "item": "Which column names the items?",
     "rank": "Which column holds the ranks?",
     "preferred": "Which column names the item that was preferred?",
-    "other": "Which column names the item that it was preferred to?",
+    "other": "Which column names the item that lost?",
 }
 # Answers that need no question before them, where they are one of several.
 _AS_STATEMENTS = {
     "lower": "Lower numbers are better in {}",
     "tasks": "Higher numbers are better in all of {}",
     "rename": "These names mean the same: {}",
-    "spellings": "Every name is an item of its own",
+    "spellings": "Every name is a separate item",
 }
-_AS_RECOGNISED = ("", "As recognised")
+_AS_RECOGNISED = ("", "As detected")
 _ASK_AGAIN = ("", "Ask me again")
 _NO_CODE = "None: these cells are answers"
 # Where an answer says more than one thing: the question, and its answer.
@@ -218,7 +218,7 @@ WISHES = {
         },
     ),
     "distance": (
-        "How the distance from tiers is measured",
+        "How to measure the distance from the tiers",
         {
             "auto": "let the data decide",
             "kendall": "Kendall",
@@ -239,7 +239,7 @@ WISHES = {
         },
     ),
     "uncertainty": (
-        "How sure the tiers are",
+        "How to find how certain the tiers are",
         {
             "auto": "from draws from the posterior, where there is one",
             "posterior": "from draws from the posterior",
@@ -247,11 +247,11 @@ WISHES = {
         },
     ),
 }
-"""What can be chosen for an analysis: for each option its words, and those of its values."""
+"""The options of an analysis: for each its label, and the labels of its values."""
 
 
 def parse_reading(fields: Fields) -> dict[str, Any]:
-    """Return how a file is to be read, as plain values; what is not known is refused.
+    """Return how to read a file, as plain values; refuse unknown ones.
 
     Examples
     --------
@@ -291,7 +291,7 @@ def parse_reading(fields: Fields) -> dict[str, Any]:
 
 
 def fields_of(chosen: Mapping[str, Any]) -> dict[str, str]:
-    """Return choices as the fields of the form on which they were made.
+    """Return choices as the fields of their form.
 
     Examples
     --------
@@ -310,7 +310,7 @@ def fields_of(chosen: Mapping[str, Any]) -> dict[str, str]:
 
 
 def columns_of_role(chosen: Mapping[str, Any], columns: tuple[str, ...], role: str) -> list[str]:
-    """Return the columns that are said to be for something."""
+    """Return the columns to which the user gave a role."""
     return [
         columns[int(position)]
         for position, said in chosen.get("roles", {}).items()
@@ -319,14 +319,14 @@ def columns_of_role(chosen: Mapping[str, Any], columns: tuple[str, ...], role: s
 
 
 def reading_options(chosen: Mapping[str, Any], columns: tuple[str, ...]) -> dict[str, Any]:
-    """Return choices as `read` takes them, but for columns and items that are left out.
+    """Return choices as arguments of `read`, except for columns and items that are left out.
 
     Parameters
     ----------
     chosen
         What `parse_reading` returned.
     columns
-        What the columns of the table are called.
+        The names of the columns of the table.
     """
     options = {name: value for name, value in chosen.items() if name not in ("roles", "without")}
     if "rename" in options:
@@ -335,8 +335,8 @@ def reading_options(chosen: Mapping[str, Any], columns: tuple[str, ...]) -> dict
         named = columns_of_role(chosen, columns, role)
         if len(named) > 1:
             raise InputError(
-                f"columns '{named[0]}' and '{named[1]}' are both said to be for one thing "
-                f"({ROLES[role]}): choose one of them"
+                f"columns '{named[0]}' and '{named[1]}' have the same role ({ROLES[role]}): "
+                "choose one of them"
             )
         options |= {role: named[0]} if named else {}
     for role in ("assessor", "items"):
@@ -346,7 +346,7 @@ def reading_options(chosen: Mapping[str, Any], columns: tuple[str, ...]) -> dict
 
 
 def parse_wishes(fields: Fields) -> dict[str, Any]:
-    """Return what is to be computed, as plain values that `tierwise.report` takes.
+    """Return what to compute, as plain arguments of `tierwise.report`.
 
     Examples
     --------
@@ -368,7 +368,7 @@ def parse_wishes(fields: Fields) -> dict[str, Any]:
             else _whole_numbers("numbers of groups", given["groups"])
         )
         if not numbers or max(numbers) > 10:
-            raise InputError("numbers of groups are 2 to 10, such as 3 or 2-4")
+            raise InputError("the number of groups must be 2 to 10, such as 3 or 2-4")
         wishes["groups"] = numbers
     by = [given[name][:_MOST_LETTERS] for name in given if re.fullmatch(r"by-\d{1,5}", name)]
     if by:
@@ -427,7 +427,7 @@ def in_shell(
 
 
 def on_page(error: TierwiseError) -> str:
-    """Return what an error says, less what the page asks as a question.
+    """Return the text of an error, without the part that the page asks as a question.
 
     Examples
     --------
@@ -435,7 +435,7 @@ def on_page(error: TierwiseError) -> str:
     >>> on_page(InputError("line 2 lists 2 of 3 items", [use("if ...", unranked="below")]))
     'line 2 lists 2 of 3 items'
     >>> on_page(InputError("there is one theta", [use(uncertainty="bootstrap")]))
-    'there is one theta: use "from resampled answers" for "How sure the tiers are"'
+    'there is one theta: use "from resampled answers" for "How to find how certain the tiers are"'
     """
     labels = {
         **_ABOUT_THE_FILE,
@@ -444,7 +444,7 @@ def on_page(error: TierwiseError) -> str:
     }
     problem = error.problem
     if error.argument in labels:
-        problem = error.about_argument(f'what is said for "{labels[error.argument]}"')
+        problem = error.about_argument(f'your choice for "{labels[error.argument]}"')
     return printable(advise(problem, error.remedies, _wish_in_words))
 
 
@@ -500,7 +500,7 @@ def asked_by(remedies: Advice) -> list[Question]:
 
 
 def as_one(questions: list[Question]) -> list[Question]:
-    """Make one question of several that an error asks: whoever answers one need not the others.
+    """Merge the questions of an error into one: answering one of them is enough.
 
     Examples
     --------
@@ -520,11 +520,11 @@ def as_one(questions: list[Question]) -> list[Question]:
         for question in questions
         for value, words in question.answers
     )
-    return [Question("answer", "What is right?", answers)]
+    return [Question("answer", "Which of these is right?", answers)]
 
 
 def answered_by(reading: Mapping[str, Any]) -> list[Question]:
-    """Return the questions that were answered already, so that the answers can be changed."""
+    """Return the questions that were already answered, so the answers can be changed."""
     # How answers lie in the table can be said further down, whether it was asked or not.
     known = [
         Question(name, question.text, (*question.answers, _ASK_AGAIN))
@@ -588,7 +588,9 @@ def _one_of(name: str, value: str, known: Iterable[str]) -> str:
 def _whole_numbers(what: str, text: str) -> list[int]:
     words = [word for word in re.split(r"[\s,;]+", text) if word]
     if not words or not all(re.fullmatch(r"\d{1,4}", word) for word in words):
-        raise InputError(f"{what} are whole numbers with commas, such as 1,2,4; got '{text[:30]}'")
+        raise InputError(
+            f"{what} must be whole numbers separated by commas, such as 1,2,4; got '{text[:30]}'"
+        )
     return [int(word) for word in words]
 
 

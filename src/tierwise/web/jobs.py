@@ -1,8 +1,8 @@
-"""Files that people gave, and jobs: each in a child process, in a queue, with an address.
+"""Uploaded files and jobs: each job waits in a queue, runs in a child process, has an address.
 
-A file and all that is computed from it lie in folders named by random numbers, never by what a
-browser says. What is there when a server starts is found again, so a chosen folder keeps results
-for as long as people like.
+A file and its results lie in folders with random names, never in names that a browser sent. A
+server that starts finds what its folder already holds, so results in a chosen folder last as long
+as people like.
 """
 
 import asyncio
@@ -35,13 +35,13 @@ _NUMBER = re.compile(r"[0-9a-f]{32}")
 _LONGEST_LINE = 1 << 24  # bytes that a child may say at once
 _INTERRUPTED = "The server stopped while this was being computed. Start it again."
 _TOO_LONG = (
-    "The answer is longer than this server can show. Try fewer items, or shorter names, or use "
+    "The result is too long for this server to show. Try fewer items or shorter names, or use "
     "tierwise on the command line."
 )
 _BROKEN = "Something went wrong in this program. Please report it."
 _NOT_STORED = (
-    "This cannot be stored: the disk of this server is full, or closed. Try it again later, or "
-    "tell whoever runs it."
+    "This cannot be stored: the server's disk is full or read-only. Try again later, or tell "
+    "the person who runs the server."
 )
 _Known = TypeVar("_Known")
 _Told: TypeAlias = Callable[[dict[str, Any]], None]
@@ -49,16 +49,16 @@ _Told: TypeAlias = Callable[[dict[str, Any]], None]
 
 @dataclass
 class Upload:
-    """A file that somebody gave.
+    """An uploaded file.
 
     Attributes
     ----------
     number
-        What its address ends with.
+        The end of its address.
     name
-        What the browser calls it: shown, and never used as a path.
+        Its name in the browser: shown, and never used as a path.
     created
-        When it came, in seconds since 1970.
+        When it was uploaded, in seconds since 1970.
     """
 
     number: str
@@ -73,17 +73,17 @@ class Job:
     Attributes
     ----------
     number, upload
-        What its address ends with, and the number of the file.
+        The end of its address, and the number of the file.
     name
-        What the file is called.
+        The name of the file.
     reading, wishes
         How the file is read, and what is computed.
     state, message
-        How far it is, and why it failed.
+        Its state, and why it failed.
     created, started, seconds
-        When it was asked for and began, in seconds since 1970, and how long it took.
+        When it was requested and when it began, in seconds since 1970, and how long it took.
     step, done, total
-        What is being done, and how much of it is done.
+        The current step, and how much of it is done.
     result
         What its page shows.
     """
@@ -105,21 +105,21 @@ class Job:
 
     @property
     def title(self) -> str:
-        """What its result is called."""
+        """The title of its result."""
         return str(self.wishes.get("title") or self.result.get("title") or self.name)
 
     @property
     def ended(self) -> bool:
-        """Whether nothing more will happen."""
+        """Whether the job is over."""
         return self.state in ("done", "failed", "cancelled")
 
 
 class ChildDiedError(Exception):
-    """A child process ended without saying what it found."""
+    """A child process ended without a result."""
 
 
 class Children:
-    """Child processes, of which only so many run at once."""
+    """Child processes, with a limit on how many run at once."""
 
     def __init__(self, limits: Limits, at_once: int) -> None:
         self._limits = limits
@@ -133,9 +133,9 @@ class Children:
         tell: _Told = lambda _news: None,
         started: Callable[[], None] = lambda: None,
     ) -> dict[str, Any]:
-        """Run a task when there is room, and return the last thing that it says.
+        """Run a task when a place is free, and return its last message.
 
-        When the caller is cancelled, the child is ended at once, with all that it has started.
+        When the caller is cancelled, the child and all its own children end at once.
         """
         async with self._free:
             started()
@@ -217,13 +217,13 @@ def _why_it_died(code: int) -> str:
         of_memory = code in (-9, -6)
         reason = "there may have been too little memory" if of_memory else f"signal {-code}"
     return (
-        f"The program that worked on it stopped without an answer ({reason}). Try fewer items or "
-        "answers, or one of the options; if that does not help, please report it."
+        f"The analysis stopped without a result ({reason}). Try fewer items or answers, or "
+        "other options; if that does not help, please report it."
     )
 
 
 class Store:
-    """Everything that a server knows: files, jobs, and the children that work on them."""
+    """The state of the server: files, jobs, and the children that work on them."""
 
     def __init__(self, folder: Path, limits: Limits) -> None:
         self._folder, self._limits = folder, limits
@@ -248,7 +248,7 @@ class Store:
             self.jobs[job.number] = job
 
     async def close(self) -> None:
-        """End everything that is under way."""
+        """Stop all running work."""
         for task in self._tasks.values():
             task.cancel()
         self._readers.end()
@@ -261,7 +261,7 @@ class Store:
         return self._folder / number
 
     def file_of(self, upload: Upload) -> Path:
-        """Return where the bytes of a file lie."""
+        """Return the path of an uploaded file."""
         return self.folder_of(upload.number) / "upload"
 
     def upload(self, number: str) -> Upload:
@@ -274,7 +274,7 @@ class Store:
 
     @contextmanager
     def new_upload(self, name: str) -> Iterator[Upload]:
-        """Make room for a file, of which nothing is left if it cannot be stored whole."""
+        """Make room for a file; if it cannot be stored completely, nothing is kept."""
         self._make_room()
         upload = Upload(token_hex(16), name)
         self.uploads[upload.number] = upload
@@ -296,7 +296,7 @@ class Store:
         if not unused:
             raise HTTPException(
                 HTTPStatus.INSUFFICIENT_STORAGE,
-                "This server keeps as many files as it may. Delete some results first.",
+                "This server has reached its limit of files. Delete some results first.",
             )
         self.forget_upload(min(unused, key=lambda one: one.created).number)
 
@@ -308,7 +308,7 @@ class Store:
         shutil.rmtree(self.folder_of(number), ignore_errors=True)
 
     async def forget_job(self, job: Job) -> None:
-        """Delete a result, and its file unless another result is from it."""
+        """Delete a result, and its file unless another result uses it."""
         await self.cancel(job)
         if self.jobs.pop(job.number, None) is None:  # somebody else was faster
             return
@@ -324,12 +324,12 @@ class Store:
 
     async def write_example(self, upload: Upload, example: str) -> None:
         """Write an example where a file would be."""
-        told = await self._ask({**self._task("example", upload, {}), "example": example})
-        if "problem" in told:
-            raise InputError(told["problem"])
+        reply = await self._ask({**self._task("example", upload, {}), "example": example})
+        if "problem" in reply:
+            raise InputError(reply["problem"])
 
     async def understand(self, upload: Upload, reading: dict[str, Any]) -> dict[str, Any]:
-        """Say how a file is understood; what was said once is remembered."""
+        """Return how a file is read; the result is cached."""
         key = upload.number, json.dumps(reading, sort_keys=True)
         if key not in self._understood:
             if key not in self._being_read:
@@ -337,16 +337,16 @@ class Store:
                 asked = asyncio.create_task(self._ask(self._task("understand", upload, reading)))
                 asked.add_done_callback(lambda _task: self._being_read.pop(key, None))
                 self._being_read[key] = asked
-            told = await asyncio.shield(self._being_read[key])
-            if "result" not in told:
-                return {"problem": told["problem"], "columns": [], "sheets": [], "asks": []}
+            reply = await asyncio.shield(self._being_read[key])
+            if "result" not in reply:
+                return {"problem": reply["problem"], "columns": [], "sheets": [], "asks": []}
             if len(self._understood) >= 2 * self._limits.kept:
                 self._understood.pop(next(iter(self._understood)))
-            self._understood[key] = told["result"]
+            self._understood[key] = reply["result"]
         return self._understood[key]
 
     async def judge(self, job: Job, own: list[list[int]]) -> dict[str, Any]:
-        """Compare tiers of one's own with those that were found."""
+        """Compare the user's own tiers with those found."""
         task = self._task("judge", self.upload(job.upload), job.reading)
         names = ("found", "family", "distance", "concentration", "ranked")
         # Older results that a folder keeps do not have them all.
@@ -393,11 +393,11 @@ class Store:
             job.step, job.done, job.total = news["step"], news["done"], news["total"]
 
         try:
-            told = await self._analysts.run(task, self._limits.job_seconds, tell, started)
-            if "result" in told:
-                job.state, job.result = "done", told["result"]
+            reply = await self._analysts.run(task, self._limits.job_seconds, tell, started)
+            if "result" in reply:
+                job.state, job.result = "done", reply["result"]
             else:
-                job.state, job.message = "failed", told["problem"]
+                job.state, job.message = "failed", reply["problem"]
         except asyncio.CancelledError:
             job.state = "cancelled"
         except ChildDiedError as error:
@@ -428,12 +428,12 @@ class Store:
             self._keep(job)
 
     def waiting_before(self, job: Job) -> int:
-        """Return how many jobs wait that were asked for earlier."""
+        """Return how many jobs are ahead in the queue."""
         waiting = [one.number for one in self.jobs.values() if one.state == "waiting"]
         return waiting.index(job.number) if job.number in waiting else 0
 
     def seconds_left(self, job: Job) -> float | None:
-        """Estimate how long the present step will still take, from how long it has taken."""
+        """Estimate the remaining time of the current step from the time it has taken so far."""
         began = self._step_began.get(job.number)
         if began is None or job.total <= 0 or job.done <= 0 or job.done >= job.total:
             return None
@@ -461,7 +461,7 @@ def _write(path: Path, values: dict[str, Any]) -> None:
 
 
 def _kept(folder: Path, name: str, kind: Callable[..., _Known]) -> Iterator[_Known]:
-    """Read what a server kept; what is damaged is passed over, with a warning."""
+    """Read saved records; skip damaged ones with a warning."""
     for file in sorted(folder.glob(f"*/{name}")):
         try:
             values = json.loads(file.read_text(encoding="utf-8"))
@@ -473,7 +473,7 @@ def _kept(folder: Path, name: str, kind: Callable[..., _Known]) -> Iterator[_Kno
             yield found
         else:
             warnings.warn(
-                f"{file} is damaged and is passed over: delete its folder, or put the file back",
+                f"{file} is damaged and was skipped: delete its folder, or restore the file",
                 TierwiseWarning,
                 stacklevel=2,
             )
@@ -481,7 +481,7 @@ def _kept(folder: Path, name: str, kind: Callable[..., _Known]) -> Iterator[_Kno
 
 @contextmanager
 def storing() -> Iterator[None]:
-    """Say that something cannot be stored, and not what the system calls it."""
+    """Report that something cannot be stored, without the system's own message."""
     try:
         yield
     except OSError:

@@ -1,4 +1,4 @@
-"""Tiers of one's own, beside those that were found."""
+"""Compare the user's own tiers with those found."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def judged(answers: Answers, task: dict[str, Any]) -> dict[str, Any]:
-    """Compare tiers of one's own with those found, under the model that was chosen.
+    """Compare the user's own tiers with those found, under the chosen model.
 
-    By log evidence with its prior, as everything that is called behind.
+    The comparison is by log evidence plus log prior, as everywhere that says "behind".
     """
     import numpy as np
 

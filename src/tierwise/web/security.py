@@ -1,9 +1,9 @@
-"""Who may come in to the server, and what it allows: settings, limits, and their enforcement.
+"""Who may use the server, and what for: settings, limits, and their enforcement.
 
-A page that anybody opens can send requests to servers on the same machine. So a request must call
-the server by a name that it knows (against DNS rebinding), carry a cookie that only the holder of
-the start-up token has and that browsers do not send along from other sites, and, where it changes
-something, come from a page of this server. Limits are enforced while bodies arrive.
+Any web page can send requests to servers on the same machine. So a request must use a host name
+that the server knows (against DNS rebinding), carry a cookie that only the holder of the start-up
+token has and that browsers do not send from other sites, and, if it changes something, come from a
+page of this server. Limits are enforced while bodies arrive.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
 LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
-"""Hosts by which a browser on the same machine may call the server."""
+"""Host names that a browser on the same machine may use for the server."""
 
 _MEGABYTE = 1 << 20
 Message: TypeAlias = MutableMapping[str, Any]
@@ -51,20 +51,20 @@ _METHODS = ("GET", "HEAD", "POST")
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What people may ask for at most.
+    """The limits on what people may ask for.
 
     Attributes
     ----------
     request_seconds
-        How long a connection may last without a request: until the last of its headers.
+        How long a connection may take to send its request, headers included.
     upload_bytes, upload_seconds
         The size of a file, counted while it arrives, and how long that may take.
     form_bytes
         The size of anything else that is sent.
     unpacked_bytes
-        What an Excel or Parquet file may hold once it is unpacked.
+        The largest size of an Excel or Parquet file when unpacked.
     rows, items
-        How many answers and items are analysed.
+        The most answers and items that are analysed.
     reading_seconds, job_seconds
         How long a file may be read, and how long an analysis may take.
     memory_bytes
@@ -72,7 +72,7 @@ class Limits:
     jobs, waiting
         How many analyses run at once, and how many may wait for their turn.
     kept
-        How many files are kept; the oldest that nothing was computed from makes room.
+        How many files are kept; when full, the oldest file without a result is deleted.
     """
 
     request_seconds: float = 20.0
@@ -99,17 +99,17 @@ class Settings:
     folder
         Where files and results lie.
     token
-        What must be in the first address that a browser opens.
+        The secret in the first address that a browser opens.
     session
-        What the cookie holds that the browser gets in return.
+        The content of the cookie that the browser gets in return.
     hosts
-        The names by which the server may be called, without ports.
+        The host names that browsers may use, without ports.
     base
         The path below which all pages lie, such as "/tiers"; empty for the root.
     secure
         Whether the cookie is for https only.
     limits
-        What people may ask for at most.
+        The limits on what people may ask for.
     """
 
     folder: Path
@@ -122,7 +122,7 @@ class Settings:
 
 
 class Guard:
-    """An ASGI application in front of another, which only sees what is allowed.
+    """An ASGI application in front of another, which passes on only allowed requests.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ class Guard:
     settings
         Hosts, token and limits.
     refusal
-        Makes the page for those who have no cookie, of the address that they asked for.
+        Makes the page for visitors without a cookie, given the address that they requested.
     """
 
     def __init__(
@@ -177,7 +177,7 @@ class Guard:
         if scope["method"] == "POST" and not _comes_from(headers.one("origin"), host):
             return _plain(
                 HTTPStatus.FORBIDDEN,
-                "Forms are accepted only from pages of this server. Open the start page, and "
+                "This server accepts forms only from its own pages. Open the start page and "
                 "try again from there.",
             )
         return None
@@ -291,7 +291,7 @@ def _plain(status: HTTPStatus, text: str) -> Response:
 def _too_large(most: int) -> HTTPException:
     return HTTPException(
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-        f"That is more than this server accepts ({most / (1 << 20):.0f} MB). Leave out columns "
+        f"That is more than this server accepts ({most / (1 << 20):.0f} MB). Remove columns "
         "that are not answers, or use tierwise on the command line.",
         # What was not read is still on its way: nothing else can be asked over this connection.
         headers={"connection": "close"},

@@ -1,7 +1,7 @@
-"""What child processes do: read a file, analyse it, judge tiers of one's own, write an example.
+"""The tasks of child processes: read a file, analyse it, judge a tier list, write an example.
 
-``python -m tierwise.web.tasks`` takes one line of JSON on standard input, tells how far it is in
-lines of JSON on standard output, and ends with the server, for its standard input then ends. So a
+``python -m tierwise.web.tasks`` takes one line of JSON on standard input and reports progress in
+lines of JSON on standard output. It ends with the server, because its standard input then closes. A
 file that crashes its reader or fills the memory ends a child, not the server.
 """
 
@@ -66,7 +66,7 @@ EXAMPLES = {
     "election": "An election: 5,738 ballots that rank five candidates (P. Diaconis, 1988)",
     "races": "Formula 1: the finishers of the 40 races of 2015 and 2016 (f1db project, CC BY 4.0)",
 }
-"""Examples that come with the package, each with its words on the page."""
+"""The examples of the package, with their descriptions on the page."""
 
 
 class _Upload(BytesIO):
@@ -78,7 +78,7 @@ class _Upload(BytesIO):
 
 
 def understand(task: dict[str, Any], _tell: Callable[..., None]) -> dict[str, Any]:
-    """Say how a file is understood, or what is wrong with it, and what has to be asked."""
+    """Return how a file is read, or what is wrong with it, and what to ask the user."""
     seen: dict[str, Any] = {
         "columns": [],
         "people": [],
@@ -221,8 +221,9 @@ def _read(task: dict[str, Any], table: TableFile | None) -> _Read:
     if n_rows > task["limits"]["rows"] or n_items > task["limits"]["items"]:
         raise InputError(
             f"{task['name']} holds {counted(n_rows, 'answer')} about {counted(n_items, 'item')}, "
-            f"and this server takes {task['limits']['rows']:,} and {task['limits']['items']:,}: "
-            "leave some out, or use tierwise on the command line"
+            f"and this server accepts at most {task['limits']['rows']:,} and "
+            f"{task['limits']['items']:,}: leave some out, or use tierwise on the command "
+            "line"
         )
     if n_items < 2:
         raise InputError(f"{task['name']} is about a single item: there is nothing to compare")
@@ -253,8 +254,8 @@ def _without_columns(table: TableFile, aside: list[str], options: dict[str, Any]
     notes = narrow.rankings(TableOptions.make(**{"items": None, "assessor": None, **others})).notes
     if notes is None or notes.layout not in ("ranks", "scores"):
         raise InputError(
-            "only columns of ranks or scores can be left out here: delete the column in the file, "
-            "and give it again"
+            "only columns of ranks or scores can be left out here: delete the column in the "
+            "file and upload it again"
         )
     return {"items": list(notes.columns)}
 
@@ -264,14 +265,14 @@ def _described(answers: Answers) -> dict[str, Any]:
     from tierwise.data.describe import Description, describe
 
     description = describe(answers)
-    told: dict[str, Any] = {
+    common: dict[str, Any] = {
         "items": [str(item) for item in answers.items],
         "sentences": description.sentences(),
     }
     if isinstance(description, Description):
         notes = description.reading
         return {
-            **told,
+            **common,
             "kind": "rankings",
             "heading": description.heading(),
             "first": list(description.first_answers),
@@ -284,7 +285,7 @@ def _described(answers: Answers) -> dict[str, Any]:
         }
     if isinstance(answers, Battles):
         return {
-            **told,
+            **common,
             "kind": "battles",
             "heading": answers.in_words(),
             "first": [],
@@ -295,7 +296,7 @@ def _described(answers: Answers) -> dict[str, Any]:
             "asks": _asked_about_battles(answers),
         }
     return {
-        **told,
+        **common,
         "kind": "pairs",
         "heading": f"{counted(description.n_answers, 'answer')} about pairs of "
         f"{counted(len(answers.items), 'item')}, by "
@@ -319,7 +320,7 @@ def _asked_about_battles(battles: Battles) -> list[dict[str, Any]]:
 
 
 def _can_be_compared(answers: Answers) -> list[str]:
-    """Return what is known of people that may divide them: not names, which everybody has alone."""
+    """Return columns about people that may divide them: not names, which everybody has alone."""
     from tierwise.data.rankings import Rankings
 
     if not isinstance(answers, Rankings) or answers.people is None:
@@ -340,7 +341,9 @@ def _is_number(cell: str) -> bool:
 
 def _asked_by_notes(notes: ReadingNotes) -> list[dict[str, Any]]:
     """Return what is asked about columns that seem to hold weights."""
-    remedies = [one for told in notes.remarks if isinstance(told, Remark) for one in told.remedies]
+    remedies = [
+        one for remark in notes.remarks if isinstance(remark, Remark) for one in remark.remedies
+    ]
     asked = [question for question in asked_by(remedies) if question.name == "weights"]
     return [
         {**asdict(question), "answers": (*question.answers, ("", "None: every answer counts once"))}
@@ -396,7 +399,7 @@ def _policy_of(page: str) -> str:
 
 
 def _tier_list(analysis: Analysis | LeaderboardReport) -> list[ShownTier]:
-    """Return the tiers as they are shown, with how sure they are where that is known."""
+    """Return the tiers as they are shown, with how sure they are if that is known."""
     from tierwise.reporting import tables
     from tierwise.reporting.report import LeaderboardReport
 
@@ -406,7 +409,7 @@ def _tier_list(analysis: Analysis | LeaderboardReport) -> list[ShownTier]:
 
 
 def _said(analysis: Analysis | LeaderboardReport, answers: Answers) -> dict[str, Any]:
-    """Return the title of a result, and what is said about it."""
+    """Return the title of a result and its sentences."""
     from tierwise.plots.tiers import of_how_many
     from tierwise.reporting import wording
     from tierwise.reporting.report import LeaderboardReport, default_title, title_of_leaderboard
@@ -456,7 +459,7 @@ def _shown(analysis: Analysis | LeaderboardReport, answers: Answers) -> dict[str
 
 
 def _write_downloads(analysis: Analysis | LeaderboardReport, folder: Path) -> None:
-    """Write what can be downloaded besides the page."""
+    """Write the other files for download."""
     import csv
 
     import matplotlib as mpl
@@ -496,12 +499,12 @@ def _as_text(name: str) -> str:
 
 
 def judge_own(task: dict[str, Any], _tell: Callable[..., None]) -> dict[str, Any]:
-    """Compare tiers of one's own with those found, under the model that was chosen."""
+    """Compare the user's own tiers with those found, under the chosen model."""
     return judged(_read(task, _table(task, {})).answers, task)
 
 
 def write_example(task: dict[str, Any], _tell: Callable[..., None]) -> dict[str, Any]:
-    """Write an example as the file that somebody might have."""
+    """Write an example in the form of a typical file."""
     from tierwise.data.datasets import load_apa1980, load_f1, load_political_goals
     from tierwise.data.write import write_csv
 
@@ -560,7 +563,7 @@ class _News:
 
 
 def main() -> None:
-    """Do what the line on standard input says."""
+    """Run the task on standard input."""
     # Whatever libraries print must not end up among the lines for the server.
     news = _News(os.fdopen(os.dup(1), "w", encoding="utf-8"))
     os.dup2(2, 1)
