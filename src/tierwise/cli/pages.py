@@ -210,7 +210,7 @@ def serve_command(
     ] = "4GB",
     minutes: Annotated[
         float,
-        options.option(_LIMITS, "Time limit of an analysis, in seconds.", min=0.1),
+        options.option(_LIMITS, "Time limit of an analysis, in minutes.", min=0.1),
     ] = 60.0,
     *,
     https: Annotated[

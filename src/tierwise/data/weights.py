@@ -70,6 +70,8 @@ class EffectiveNumber(float):
 
     def in_words(self, noun: str) -> str:
         """Say how many answers there are, and how many they count as."""
+        if self.n_judges == 1:
+            return f"{self.n_answers:,} {noun} by 1 judge, who may differ from others"
         if self.n_judges is not None and self > self.n_answers - 0.5:
             by = f"{self.n_answers:,} {noun} by {self.n_judges:,} judges"
             return f"{by}, who differ no more than by chance"

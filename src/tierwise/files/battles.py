@@ -95,8 +95,8 @@ class BattleVotes:
     weight
         How often this was decided.
     won_second
-        Whether the winner was shown second. In drawn battles ``first`` was shown first. None if it
-        is not known who was shown first.
+        Whether the winner was shown second. In drawn battles ``first`` was shown first. All
+        False if it is not known who was shown first.
     """
 
     judges: tuple[str, ...]
