@@ -471,7 +471,10 @@ def test_names_in_tables_of_scores_are_joined_as_in_battles(pages, tmp_path):
     rows = "claude-3.5,60.5,\nclaude-3-5,,71.5\nx,50.5,50.5\n"
     file.write_text(f"Model,MMLU,ARC\n{rows}", encoding="utf-8")
     message = in_shell("leaderboard", file, "--better", "higher")
-    assert "use --rename claude-3-5=claude-3.5 if they are one item, or --spellings keep" in message
+    assert (
+        "use --rename claude-3-5=claude-3.5 if they are the same item, or --spellings keep"
+        in message
+    )
     options = ("--better", "higher", "--rename", "claude-3-5=claude-3.5")
     assert "2 rankings of 2 items" in in_shell("describe", file, *options)
     page, message = on_page(pages, file, {"better": "higher"})

@@ -157,7 +157,7 @@ def test_a_tree_splits_people_whose_tiers_differ():
     assert tree.root.column == "group"
     assert [leaf.column for leaf in tree.leaves()] == [None, None]
     assert all(len(leaf.group.worths) == len(leaf.group.tiers) for leaf in tree.leaves())
-    assert "worths averaged over" in tree.summary()
+    assert "averaged over worths" in tree.summary()
     assert json.loads(json.dumps(tree.to_dict(), allow_nan=False))["family"] == "luce"
     assert "worths" in tree.to_frame().columns
     alone = in_groups(sample(ITEMS, (5, 2, 1), 60, rng), sample(ITEMS, (5, 2, 1), 60, rng))

@@ -214,7 +214,9 @@ def test_two_spellings_are_told_with_a_remedy_that_works(tmp_path):
     assert refused.exit_code != 0
     message = shell("leaderboard").says(refused.exception)
     assert "'Gpt 4' (battles.csv, line 3) and 'GPT 4' (battles.csv, line 2)" in message
-    assert 'use --rename "Gpt 4=GPT 4" if they are one model, or --spellings keep if' in message
+    assert (
+        'use --rename "Gpt 4=GPT 4" if they are the same model, or --spellings keep if' in message
+    )
     kept = CliRunner().invoke(app, [*call, "--spellings", "keep"])
     assert len(json.loads(kept.stdout)["rows"]) == 3
     renamed = CliRunner().invoke(app, [*call, "--rename", "Gpt 4=GPT 4"])

@@ -74,7 +74,7 @@ def test_divided_items_are_said_and_not_ranked(tastes_report):
 def test_the_section_on_agreement_says_what_was_chosen_and_why(tastes_report):
     analysis, text, page = tastes_report
     assert page.sections == ["tiers", "agreement", *SECTIONS[1:]]
-    assert "Chosen by the data: a theta per tier." in text
+    assert "Chosen by the data: one theta per tier." in text
     best, other, *_ = analysis.search.families
     assert f"{best.name} comes first; {other.name} is {other.standing}" in text
     header, *rows = page.tables["agreement-table"]
@@ -88,7 +88,7 @@ def test_the_section_on_agreement_says_what_was_chosen_and_why(tastes_report):
     assert analysis.to_dict()["concentration"] == "auto"
     sizes = [row[0] for row in page.tables["sizes-table"][1:]]
     assert sizes[0] == "(1, 2, 2)"
-    assert "a theta per tier (chosen by the data)" in text
+    assert "one theta per tier (chosen by the data)" in text
 
 
 def test_one_theta_is_shown_as_before(tmp_path):

@@ -227,7 +227,7 @@ def _optimality(fit: "Fit") -> str:
     if fit.method == "given":
         return "as given, and proved best with these sizes" if fit.optimal else "as given"
     if not fit.optimal:
-        how = f"found by {fit.method}; not proved best"
+        how = f"found by {fit.method}, not proved best"
         return f"{how}; within {fit.gap:.1%} of the smallest distance" if fit.gap else how
     if fit.n_optima == 1:
         return f"proved to be the unique best with these sizes by {fit.method}"
