@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache, cached_property, update_wrapper
+from time import monotonic
 from typing import Any, Generic, ParamSpec, TypeVar
 
 _Parameters = ParamSpec("_Parameters")
@@ -122,22 +123,37 @@ def _introduce_kernels() -> None:
 
 
 @cache
-def _tell_of_compiling() -> None:
+def _tell_of_compiling() -> Any:
     """Have Numba say on a terminal, once, that code is compiled, which takes some seconds."""
     from numba.core import event
 
     class Telling(event.Listener):
         announced = False
+        # What a kernel calls is compiled within its own compiling.
+        depth, since, seconds = 0, 0.0, 0.0
 
         def on_start(self, _event: object) -> None:
+            if self.depth == 0:
+                self.since = monotonic()
+            self.depth += 1
             if not (self.announced or _silent.get()) and sys.stderr.isatty():
                 self.announced = True
                 sys.stderr.write("tierwise: compiling, once: this use takes some seconds longer\n")
 
         def on_end(self, _event: object) -> None:
-            pass
+            self.depth -= 1
+            if self.depth == 0:
+                self.seconds += monotonic() - self.since
 
-    event.register("numba:compile", Telling())  # type: ignore[no-untyped-call]
+    telling = Telling()
+    event.register("numba:compile", telling)  # type: ignore[no-untyped-call]
+    return telling
+
+
+def working_time() -> float:
+    """Return seconds on a clock that stands still while kernels are compiled."""
+    compiling = _tell_of_compiling().seconds if "numba" in sys.modules else 0.0
+    return monotonic() - float(compiling)
 
 
 @contextmanager

@@ -31,6 +31,22 @@ def count_bits(word: np.uint64) -> np.uint64:
     return (word * bytes_of_one) >> np.uint64(56)
 
 
+@compiled_part
+def count_up_to(ascending: _Floats, limit: float) -> int:
+    """Count the values of a sorted array that are at most the limit.
+
+    It is a search in halves. That of NumPy takes three quarters of a second to compile.
+    """
+    low, high = 0, ascending.shape[0]
+    while low < high:
+        middle = (low + high) // 2
+        if ascending[middle] <= limit:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
 @compiled
 def add_place_counts(places: NDArray[np.int32], weights: Numbers, counts: Numbers) -> None:
     """Add to ``counts[item, place]`` the weight of answers that have the item in the place."""

@@ -181,7 +181,10 @@ def fit_size_vectors(
         linear, pairs, sizes = _costs(vectors, answers, row)
         slack = _RELATIVE_TOLERANCE * (np.abs(linear).sum() + np.abs(pairs).sum())
         values = least_costs(linear, pairs, sizes)
-        labels[place] = find_optima(linear, pairs, sizes, values, slack, n_listed)[1][0]
+        closest = find_optima(linear, pairs, sizes, values, slack, n_listed)[1][0]
+        # A row assigned as a whole would have the words of an error compiled, for two seconds.
+        for item in range(closest.shape[0]):
+            labels[place, item] = closest[item]
         units = _units(values[-1], slack, vectors.unit)
         totals[place] = units * vectors.unit
         thetas[place], log_likelihoods[place] = _theta_and_value(

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled, compiled_part, inlined
+from tierwise._kernels.counting import count_up_to
 from tierwise._kernels.inversions_lines import (
     FIXED,
     MAXIMISED,
@@ -348,8 +349,8 @@ def draw_tiers(
             terms[place] = running
         draw = first[whole]
         while draw >= 0:
-            found = np.searchsorted(terms[1:count], rng.random() * running, side="right")
-            chosen = subsets[min(int(found) + 1, count - 1)]
+            found = 1 + count_up_to(terms[1:count], rng.random() * running)
+            chosen = subsets[min(found, count - 1)]
             for item in range(problem.n_items):
                 if (chosen >> item) & 1:
                     labels[draw, item] = tiers[draw]

@@ -338,7 +338,9 @@ def tally_weak_orders(
     inversions between blocks, and the log number of orders of tied items of one tier.
     """
     n_rows, n_items = sequences.shape
-    n_tiers = labels.max() + 1
+    n_tiers = 0
+    for label in labels:
+        n_tiers = max(n_tiers, label + 1)
     here = np.zeros(n_tiers, np.int64)
     seen = np.zeros(n_tiers, np.int64)
     all_inversions, log_orders = 0.0, 0.0
@@ -383,7 +385,9 @@ def add_expected_precedence(
     order, summed over k twice, each time with a leading zero.
     """
     n_rows, n_items = sequences.shape
-    n_tiers = labels.max() + 1
+    n_tiers = 0
+    for label in labels:
+        n_tiers = max(n_tiers, label + 1)
     here = np.zeros(n_tiers, np.int64)
     before = np.zeros((n_tiers, n_tiers))
     for row in range(n_rows):

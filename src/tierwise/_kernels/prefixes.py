@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled, compiled_part
+from tierwise._kernels.counting import count_up_to
 from tierwise._kernels.recursion import first_choice, next_choice
 
 _Floats = npt.NDArray[np.float64]
@@ -563,7 +564,7 @@ def draw_blocks(
         listed_in = np.empty(length, dtype=np.int64)
         for answer in answers.answers[answers.starts[row] : answers.starts[row + 1]]:
             for repeat in range(answers.repeats[answer]):
-                drawn = np.searchsorted(totals[: number - 1], rng.random() * weights[row], "right")
+                drawn = count_up_to(totals[: number - 1], rng.random() * weights[row])
                 turn = codes[drawn]
                 _draw_steps(tables, sequence, turn, values, free, listed_in, free_in, rng)
                 items = answers.items[answer]

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled, compiled_part, inlined
+from tierwise._kernels.counting import count_up_to
 
 _Floats = npt.NDArray[np.float64]
 
@@ -62,7 +63,7 @@ def grid_quantiles(
     quantiles = np.empty(shares.shape[0])
     for row in range(shares.shape[0]):
         wanted = shares[row] * cumulative[-1]
-        cell = np.searchsorted(cumulative, wanted, side="right") - 1
+        cell = count_up_to(cumulative, wanted) - 1
         cell = min(max(cell, 0), points.shape[0] - 2)
         while cell > 0 and cumulative[cell + 1] == cumulative[cell]:
             cell -= 1

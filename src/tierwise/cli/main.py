@@ -23,16 +23,42 @@ _INTERRUPTED = 130  # the convention of shells: 128 plus the number of the signa
 _TERMINATED = 143
 
 
+class _RememberedEnd:
+    """A hook for exceptions that C code drops, which remembers that the program shall end.
+
+    The compiler calls Python from C. It goes on, and fails later, where that call was ended.
+    """
+
+    def __init__(self) -> None:
+        self.end: SystemExit | KeyboardInterrupt | None = None
+
+    def __call__(self, dropped: "sys.UnraisableHookArgs") -> None:
+        if isinstance(dropped.exc_value, SystemExit | KeyboardInterrupt):
+            self.end = dropped.exc_value
+        else:
+            sys.__unraisablehook__(dropped)
+
+
 class _Commands(TyperGroup):
     """The commands; an interrupted one reports what it has saved."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
-            return super().invoke(ctx)
+            return self._invoke(ctx)
         except KeyboardInterrupt as interrupt:
             kept = getattr(interrupt, "__notes__", ["unfinished work is lost"])
             typer.echo(f"\ntierwise: interrupted: {kept[0]}", err=True)
             raise typer.Exit(_INTERRUPTED) from None
+
+    def _invoke(self, ctx: Any) -> Any:
+        """Run a command; one that failed because it was told to end just ends."""
+        try:
+            return super().invoke(ctx)
+        except Exception:
+            end = getattr(sys.unraisablehook, "end", None)
+            if end is None:
+                raise
+            raise end from None
 
 
 app = typer.Typer(
@@ -100,6 +126,7 @@ def main() -> None:
     Too little memory, or output that cannot be written, gives exit code 1.
     """
     warnings.showwarning = _show_warning
+    sys.unraisablehook = _RememberedEnd()
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, _terminate)
     try:

@@ -9,9 +9,9 @@ from html import escape
 from io import StringIO
 from pathlib import Path
 from textwrap import fill
-from time import monotonic
 from typing import IO, TYPE_CHECKING, Any
 
+from tierwise._kernels.compiling import working_time
 from tierwise.errors import printable
 
 if TYPE_CHECKING:
@@ -201,10 +201,10 @@ class LinesOfProgress:
     seconds
         The shortest time between two lines, and before the first.
     clock
-        The clock, in seconds.
+        The clock, in seconds; by default one that stops while code is compiled.
     """
 
-    def __init__(self, seconds: float = 10.0, clock: "Callable[[], float]" = monotonic) -> None:
+    def __init__(self, seconds: float = 10.0, clock: "Callable[[], float]" = working_time) -> None:
         self._seconds = seconds
         self._clock = clock
         self._said = clock()
