@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
+from tests.cli.program import run_program
 from tests.data_paths import shared_data
 from tierwise import Rankings, __version__, describe, write_rankings
 from tierwise.cli.main import main
@@ -48,7 +49,7 @@ def test_tables_for_people(answers_file):
     result = tierwise("describe", answers_file)
     assert result.returncode == 0
     assert result.stderr == b"Read 9 answers in 3 rows about 3 items from answers.csv.\n"
-    assert tierwise("describe", answers_file, "--quiet").stderr == b""
+    assert run_program("describe", answers_file, "--quiet").stderr == ""
     text = result.stdout.decode()
     for words in (
         "How answers.csv was read",
@@ -66,8 +67,8 @@ def test_tables_for_people(answers_file):
 
 
 def test_json_for_programs(answers_file):
-    result = tierwise("describe", answers_file, "--json")
-    assert result.stderr == b""
+    result = run_program("describe", answers_file, "--json")
+    assert result.stderr == ""
     described = json.loads(result.stdout)
     assert described.pop("reading")["layout"] == "orderings"
     expected = describe(ANSWERS).to_dict()
@@ -77,35 +78,35 @@ def test_json_for_programs(answers_file):
 
 def test_standard_input(answers_file):
     piped = tierwise("describe", "-", "--json", stdin=answers_file.read_bytes())
-    of_file = tierwise("describe", answers_file, "--json").stdout
+    of_file = run_program("describe", answers_file, "--json").output
     assert piped.stdout == of_file.replace(b"answers.csv", b"standard input")
     broken = tierwise("describe", "-", stdin=b"a,b\n1,x\n")
     assert broken.returncode == 2
     assert broken.stderr.decode().startswith(
         "tierwise: standard input, line 2: the rank of item 'b'"
     )
-    nothing = tierwise("describe", "-")
-    assert (nothing.returncode, nothing.stderr.count(b"\n")) == (2, 1)
+    nothing = run_program("describe", "-")
+    assert (nothing.returncode, nothing.stderr.count("\n")) == (2, 1)
 
 
 @pytest.mark.parametrize("choice", [(), ("--json",)])
 def test_output_to_a_file(answers_file, tmp_path, choice):
     out = tmp_path / "described.txt"
-    result = tierwise("describe", answers_file, "-o", out, *choice)
+    result = run_program("describe", answers_file, "-o", out, *choice)
     said = b"" if choice else b"Read 9 answers in 3 rows about 3 items from answers.csv.\n"
     where = f"Wrote {out}.\n".encode()
-    assert (result.returncode, result.stdout, result.stderr) == (0, b"", said + where)
+    assert (result.returncode, result.output, result.messages) == (0, b"", said + where)
     assert "a" in out.read_text(encoding="utf-8")
-    nowhere = tierwise("describe", answers_file, "-o", tmp_path / "nowhere" / "x.txt", *choice)
+    nowhere = run_program("describe", answers_file, "-o", tmp_path / "nowhere" / "x.txt", *choice)
     assert nowhere.returncode == 2
     # The folder is looked for before the file is read.
-    assert nowhere.stderr.count(b"\n") == 1
+    assert nowhere.stderr.count("\n") == 1
 
 
 def test_options_reach_the_reader(tmp_path):
     path = tmp_path / "table.txt"
     path.write_text("1;2;3;votes\n2;3;;4\n2;2;1;1\n")
-    result = tierwise(
+    result = run_program(
         *("describe", path, "--format", "csv", "--layout", "ranks", "--unranked", "below"),
         *("--ties", "allow", "--weights", "votes", "--json"),
     )
@@ -144,22 +145,22 @@ def test_tables_fit_the_terminal(tmp_path, monkeypatch, capsys, n_items, columns
 def test_names_are_printed_as_they_are(tmp_path):
     names = ["[bold]x[/bold]", ":sushi:", "100%"]
     write_rankings(Rankings.from_orderings([names]), tmp_path / "x.csv")
-    text = tierwise("describe", tmp_path / "x.csv").stdout.decode()
+    text = run_program("describe", tmp_path / "x.csv").stdout
     assert all(name in text for name in names)
 
 
 def test_help_and_completion():
     assert b"describe" in tierwise("--help").stdout
-    assert b"--unranked" in tierwise("describe", "--help", columns=100).stdout
-    assert b"--show-completion" in tierwise("--help").stdout
-    assert tierwise("describe", "x.csv", "--unranked", "sideways").returncode == 2
+    assert "--unranked" in run_program("describe", "--help", columns=100).stdout
+    assert "--show-completion" in run_program("--help").stdout
+    assert run_program("describe", "x.csv", "--unranked", "sideways").returncode == 2
 
 
 def test_tohoku(tmp_path):
     from tierwise import load_sushi
 
     write_rankings(load_sushi(shared_data("sushi"), region="Tohoku"), tmp_path / "tohoku.parquet")
-    found = json.loads(tierwise("describe", tmp_path / "tohoku.parquet", "--json").stdout)
+    found = json.loads(run_program("describe", tmp_path / "tohoku.parquet", "--json").stdout)
     assert found["n_rankings"] == 280
     closest = found["closest_pairs"][0]
     assert {closest["above"], closest["below"]} == {"tuna roll", "squid"}

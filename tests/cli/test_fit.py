@@ -1,25 +1,17 @@
 """tierwise fit and tierwise search, as people run them."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 from typer.testing import CliRunner
 
 import tierwise as tw
+from tests.cli.program import run_program
 from tierwise.cli.main import app
-
-PROGRAM = "from tierwise.cli.main import main; main()"
 
 
 def run(*words, expected=0):
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, *map(str, words)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_program(*words)
     assert done.returncode == expected, done.stdout + done.stderr
     return done
 

@@ -1,22 +1,17 @@
 """``tierwise report`` and ``tierwise demo --report`` as people run them."""
 
 import json
-import subprocess
-import sys
+from contextlib import chdir
 
 import pytest
 
 import tierwise as tw
+from tests.cli.program import run_program
 
 
 def run(*words, cwd):
-    return subprocess.run(
-        [sys.executable, "-c", "from tierwise.cli.main import main; main()", *map(str, words)],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=cwd,
-    )
+    with chdir(cwd):
+        return run_program(*words)
 
 
 @pytest.fixture

@@ -2,11 +2,13 @@
 
 import json
 import sys
+from time import monotonic, sleep
 
 import pytest
 from typer.testing import CliRunner
 
 from tierwise import ClusteredMallows, Tiers, search
+from tierwise._kernels.compiling import working_time
 from tierwise.cli import printing
 from tierwise.cli.main import app, main
 from tierwise.errors import InputError
@@ -101,6 +103,17 @@ def test_no_progress_is_told_of_what_is_finished(capsys):
     assert capsys.readouterr().err == ""
     progress("resampling", 1, 40)
     assert capsys.readouterr().err == "resampling: 1 of 40\n"
+
+
+def test_the_clock_of_progress_stands_still_while_kernels_are_compiled():
+    from numba.core import event
+
+    before = working_time(), monotonic()
+    with event.trigger_event("numba:compile"), event.trigger_event("numba:compile"):
+        sleep(0.2)
+    after = working_time(), monotonic()
+    assert after[1] - before[1] >= 0.2
+    assert after[0] - before[0] == pytest.approx(after[1] - before[1] - 0.2, abs=0.1)
 
 
 def test_progress_is_a_bar_on_a_terminal_and_nothing_if_quiet(monkeypatch):

@@ -19,6 +19,8 @@ PRIORS = {
     "few tiers": [4.0, 0.5, 0.25, 0.125],
     "two at most": [1.0, 3.0, 0.0, 0.0],
 }
+# Numbers of answers and priors of the fast tests: each of them at least once.
+FAST_CASES = {(4, "uniform over sizes"), (20, "few tiers"), (4, "two at most")}
 
 
 def draws_of(races, prior, n_draws, seed=1, sweeps_per_draw=8):
@@ -53,8 +55,18 @@ def check_against_enumeration(races, likelihood, prior, n_draws=8000):
     check_moments(logs, moments)
 
 
-@pytest.mark.parametrize("prior", PRIORS)
-@pytest.mark.parametrize("n_answers", [4, 20])
+@pytest.mark.parametrize(
+    ("n_answers", "prior"),
+    [
+        pytest.param(
+            n_answers,
+            prior,
+            marks=() if (n_answers, prior) in FAST_CASES else pytest.mark.slow,
+        )
+        for n_answers in (4, 20)
+        for prior in PRIORS
+    ],
+)
 @pytest.mark.parametrize("kind", KINDS)
 def test_three_items(kind, n_answers, prior):
     made = small(kind, WORTHS[3], n_answers, seed=KINDS.index(kind))
@@ -229,14 +241,20 @@ def check_moments(logs, moments):
         assert (np.abs(powers.mean(axis=0) - expected) < 4.5 * error + 1e-9).all()
 
 
-@pytest.mark.parametrize("sizes", [(1, 2), (2, 1), (1, 1, 1)])
+@pytest.mark.parametrize(
+    "sizes",
+    [(1, 2), *(pytest.param(sizes, marks=pytest.mark.slow) for sizes in [(2, 1), (1,) * 3])],
+)
 @pytest.mark.parametrize("kind", KINDS)
 def test_given_sizes_of_three_items(kind, sizes):
     check_given_sizes(kind, WORTHS[3], sizes, 6)
 
 
 @pytest.mark.parametrize("n_answers", [4, pytest.param(20, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("sizes", [(3, 1), (1, 2, 1), pytest.param((2, 2), marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "sizes",
+    [(1, 2, 1), *(pytest.param(sizes, marks=pytest.mark.slow) for sizes in [(3, 1), (2, 2)])],
+)
 @pytest.mark.parametrize("kind", ["complete", "ties and gaps", "battles"])
 def test_given_sizes_of_four_items(kind, sizes, n_answers):
     check_given_sizes(kind, WORTHS[4], sizes, n_answers)

@@ -123,7 +123,10 @@ def test_the_prior_of_an_effect_is_a_density(name):
 
 
 @pytest.mark.parametrize("choice", CHOICES)
-@pytest.mark.parametrize("labels", [(0, 0, 0), (0, 1, 1), (0, 1, 2)])
+@pytest.mark.parametrize(
+    "labels",
+    [(0, 1, 1), *(pytest.param(one, marks=pytest.mark.slow) for one in [(0,) * 3, (0, 1, 2)])],
+)
 def test_evidence_is_that_of_quadrature(choice, labels):
     battles, likelihood = made((3.0, 1.2, 0.6), 60, 4, *choice)
     races = races_of(battles)
@@ -136,7 +139,7 @@ def test_evidence_is_that_of_quadrature(choice, labels):
 
 
 @pytest.mark.parametrize("choice", CHOICES)
-@pytest.mark.parametrize("n_battles", [6, 40])
+@pytest.mark.parametrize("n_battles", [6, pytest.param(40, marks=pytest.mark.slow)])
 def test_the_chain_draws_from_the_posterior(choice, n_battles):
     battles, likelihood = made((3.0, 1.5, 1.0), n_battles, 5, *choice)
     races = races_of(battles)

@@ -14,6 +14,7 @@ from tierwise.posterior.run import sample_posterior
 OWN = [["order"], ["prices", "say"], ["speech"]]
 
 
+@pytest.mark.slow
 def test_given_sizes_against_enumeration():
     made = small("ties and gaps", (3.0, 1.2, 0.6), 12, seed=2)
     drawn = sample_posterior(

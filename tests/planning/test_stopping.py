@@ -186,7 +186,7 @@ def test_without_futures_nothing_is_forecast():
         ("pairs", {"family": "luce"}),
         ("pairs", {"family": "mallows"}),
         ("complete", {"distance": "inversions"}),
-        ("subsets", {"distance": "inversions"}),
+        pytest.param("subsets", {"distance": "inversions"}, marks=pytest.mark.slow),
     ],
 )
 def test_chains_that_begin_at_the_truth_draw_from_the_posterior(ask, named):

@@ -29,7 +29,7 @@ def comparison(n_methods):
         )
 
 
-@pytest.mark.parametrize("n_methods", [5, 31, 60])
+@pytest.mark.parametrize("n_methods", [5, 31, pytest.param(60, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("along", ["ranks", "strengths"])
 def test_names_do_not_overlap(n_methods, along, tmp_path):
     compared = comparison(n_methods)

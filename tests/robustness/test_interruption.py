@@ -1,5 +1,6 @@
 """Ctrl-C half-way: what was found so far, or an end at once; and nothing stays behind."""
 
+import ctypes
 import os
 import signal
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import tierwise as tw
+from tests.cli.program import run_program
 from tests.robustness.programs import python, start
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs Unix signals")
@@ -84,6 +86,27 @@ def test_interrupted_while_its_parts_are_loaded(goals):
     assert running.returncode == 130, errors
     assert output == ""
     assert errors.strip() == "tierwise: interrupted before any work was done"
+
+
+@pytest.mark.parametrize(
+    ("sent", "code", "said"),
+    [
+        (signal.SIGTERM, 143, ""),
+        (signal.SIGINT, 130, "\ntierwise: interrupted: what was not finished is not kept\n"),
+    ],
+)
+def test_an_end_that_the_compiler_drops_is_an_end(sent, code, said, monkeypatch):
+    @ctypes.CFUNCTYPE(None)
+    def called_from_c():
+        signal.raise_signal(sent)
+
+    def compiling():
+        called_from_c()
+        raise RuntimeError("no compiled object yet")
+
+    monkeypatch.setattr("tierwise.data.datasets.load_political_goals", compiling)
+    done = run_program("demo")
+    assert (done.returncode, done.stdout, done.stderr) == (code, "", said)
 
 
 @pytest.mark.parametrize("keep", [False, True])
