@@ -92,7 +92,7 @@ def test_interrupted_while_its_parts_are_loaded(goals):
     ("sent", "code", "said"),
     [
         (signal.SIGTERM, 143, ""),
-        (signal.SIGINT, 130, "\ntierwise: interrupted: what was not finished is not kept\n"),
+        (signal.SIGINT, 130, "\ntierwise: interrupted: unfinished work is lost\n"),
     ],
 )
 def test_an_end_that_the_compiler_drops_is_an_end(sent, code, said, monkeypatch):
