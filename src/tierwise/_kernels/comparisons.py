@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled, compiled_part
+from tierwise._kernels.ordered_partition import close_tier, open_tier
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
@@ -156,15 +157,11 @@ def move(places: _Integers, tables: _Floats, item: int, target: int) -> None:
 
 
 @compiled_part
-def open_tier(places: _Integers, tier: int) -> int:
+def open_empty(places: _Integers, tier: int) -> int:
     """Put an empty tier before a tier; return its slot."""
-    count = places[N_TIERS, 0]
-    slot = places[ORDER, count]
-    for place in range(count, tier, -1):
-        places[ORDER, place] = places[ORDER, place - 1]
-    places[ORDER, tier] = slot
+    slot = open_tier(places[ORDER], places[N_TIERS, 0], tier)
     places[N_TIERS, 0] += 1
-    return int(slot)
+    return slot
 
 
 @compiled_part
@@ -181,11 +178,8 @@ def close_if_empty(places: _Integers, slot: int) -> None:
     """Take out the tier of a slot if it has no items; then the slot is free."""
     if places[SIZES, slot] > 0:
         return
-    last = places[N_TIERS, 0] - 1
-    for place in range(tier_of(places, slot), last):
-        places[ORDER, place] = places[ORDER, place + 1]
-    places[ORDER, last] = slot
-    places[N_TIERS, 0] = last
+    close_tier(places[ORDER], places[N_TIERS, 0], tier_of(places, slot))
+    places[N_TIERS, 0] -= 1
 
 
 @compiled_part
@@ -259,7 +253,7 @@ def gain_of_step(
     if wanted % 2 == 1:
         target = places[ORDER, goal]
     else:
-        target = open_tier(places, goal)
+        target = open_empty(places, goal)
         if goal <= tier:
             high += 1
     old = value_of_range(places, tables, sums, tier_values, low, high)
@@ -469,7 +463,7 @@ def _cut_tiers(
     total = 0.0
     for tier in range(places[N_TIERS, 0] - 1, -1, -1):
         slot = places[ORDER, tier]
-        upper = open_tier(places, tier)
+        upper = open_empty(places, tier)
         best_left, best_gain = 0, _LEAST_GAIN
         for place in range(len(ranking)):
             if places[SLOT_OF, ranking[place]] != slot or places[SIZES, slot] == 1:

@@ -25,7 +25,7 @@ from tierwise._kernels.comparisons import (
     gain_of_joining,
     gain_of_step,
     move,
-    open_tier,
+    open_empty,
     tier_of,
     value_of_range,
     value_of_tiers,
@@ -317,7 +317,7 @@ def _cut_join_or_deal(
     if not cutting and count == 1:
         return
     tier = _below(count if cutting else count - 1, rng)
-    upper = open_tier(places, tier) if cutting else places[ORDER, tier]
+    upper = open_empty(places, tier) if cutting else places[ORDER, tier]
     lower = places[ORDER, tier + 1]
     _write_odds(places, items, theta, upper, lower, odds, rng)
     # Items that change their slot are marked by odds beyond all others.

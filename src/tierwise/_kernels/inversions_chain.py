@@ -21,6 +21,7 @@ from tierwise._kernels.inversions_partition import (
     value_of,
     value_places,
 )
+from tierwise._kernels.ordered_partition import choose
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
@@ -40,29 +41,15 @@ def draw_places(
 ) -> None:
     """Draw the place of each item in turn, given all others."""
     n_items = sequence.shape[0]
-    joined, alone = np.zeros(n_items + 1), np.zeros(n_items + 1)
+    places = np.zeros(2 * n_items + 1)
     for step in range(n_items):
         item = sequence[step]
         take_out(state, item)
-        value_places(objective, state, item, joined, alone)
+        value_places(objective, state, item, places)
         n_tiers = state.n_tiers[0]
         if n_tiers == 1:
-            joined[0] += single_tier_bonus
-        peak = alone[n_tiers]
-        for place in range(n_tiers):
-            peak = max(peak, alone[place], joined[place])
-        total = np.exp(alone[n_tiers] - peak)
-        for place in range(n_tiers):
-            total += np.exp(alone[place] - peak) + np.exp(joined[place] - peak)
-        left = uniforms[step] * total
-        choice = 2 * n_tiers
-        for place in range(2 * n_tiers):
-            value = alone[place // 2] if place % 2 == 0 else joined[place // 2]
-            left -= np.exp(value - peak)
-            if left < 0.0:
-                choice = place
-                break
-        put_in(state, item, choice)
+            places[1] += single_tier_bonus
+        put_in(state, item, choose(places, 0, 2 * n_tiers, uniforms[step]))
 
 
 @compiled

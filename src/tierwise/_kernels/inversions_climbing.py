@@ -117,21 +117,17 @@ def move_items(
 ) -> int:
     """Move each item in turn to where it is best; returns how many moved."""
     n_items = sequence.shape[0]
-    joined, alone = np.zeros(n_items + 1), np.zeros(n_items + 1)
+    places = np.zeros(2 * n_items + 1)
     n_moved = 0
     for item in sequence:
         position, was_alone = take_out(state, item)
-        value_places(objective, state, item, joined, alone)
-        current = alone[position] if was_alone else joined[position]
-        choice = 2 * position + (0 if was_alone else 1)
-        best = current + tolerance
-        for place in range(state.n_tiers[0] + 1):
-            if alone[place] > best:
-                best, choice = alone[place], 2 * place
-            if place < state.n_tiers[0] and joined[place] > best:
-                best, choice = joined[place], 2 * place + 1
-        if best > current + tolerance:
-            n_moved += 1
+        value_places(objective, state, item, places)
+        current = 2 * position + (0 if was_alone else 1)
+        best, choice = places[current] + tolerance, current
+        for place in range(2 * state.n_tiers[0] + 1):
+            if places[place] > best:
+                best, choice = places[place], place
+        n_moved += int(choice != current)
         put_in(state, item, choice)
     return n_moved
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled, compiled_part, inlined
 from tierwise._kernels.inversions_lines import LineObjective, curve_of_sizes, line_value
+from tierwise._kernels.ordered_partition import close_tier, open_tier
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
@@ -197,12 +198,10 @@ def take_out(state: Partition, item: int) -> tuple[int, bool]:
         _add_row(state.into, slot, state.above, item, -1.0)
         _add_row(state.out_of, slot, state.below, item, -1.0)
         return position, False
-    for later in range(position, n_tiers - 1):
-        state.order[later] = state.order[later + 1]
+    close_tier(state.order, n_tiers, position)
+    state.n_tiers[0] -= 1
+    for later in range(position, n_tiers):
         state.position_of[state.order[later]] = later
-    state.order[n_tiers - 1] = slot
-    state.position_of[slot] = n_tiers - 1
-    state.n_tiers[0] = n_tiers - 1
     if state.blocks.weights.shape[0] > 0:
         _clear_row(state.tier_meets, slot)
         for later in range(position, n_tiers):
@@ -243,22 +242,19 @@ def _find_changes(state: Partition, item: int, n_tiers: int) -> None:
 
 @compiled_part
 def put_in(state: Partition, item: int, choice: int | np.int64) -> None:
-    """Put in the item that was taken out: 2 p is alone before the tier at p, 2 p + 1 in it."""
+    """Put in the item that was taken out, at one of its places."""
     position, alone = choice // 2, choice % 2 == 0
     n_tiers = state.n_tiers[0]
     has_blocks = state.blocks.weights.shape[0] > 0
     if alone:
         # A free slot may hold what was loaded there before.
-        slot = state.order[n_tiers]
+        slot = open_tier(state.order, n_tiers, position)
         state.totals[slot] = 0.0
         _clear_row(state.into, slot)
         _clear_row(state.out_of, slot)
-        for later in range(n_tiers, position, -1):
-            state.order[later] = state.order[later - 1]
+        state.n_tiers[0] += 1
+        for later in range(position, n_tiers + 1):
             state.position_of[state.order[later]] = later
-        state.order[position] = slot
-        state.position_of[slot] = position
-        state.n_tiers[0] = n_tiers + 1
         if has_blocks:
             for later in range(n_tiers + 1, position, -1):
                 _copy_row(state.tail_meets, later, state.tail_meets, later - 1)
@@ -377,9 +373,9 @@ def value_of(objective: LineObjective, state: Partition) -> float:
 
 @inlined
 def value_places(  # noqa: PLR0912 - one loop over roles, so that a line is compiled once
-    objective: LineObjective, state: Partition, item: int, joined: _Floats, alone: _Floats
+    objective: LineObjective, state: Partition, item: int, places: _Floats
 ) -> None:
-    """Value of the tiers with the item, which is taken out, in each tier or alone before each."""
+    """Value of the tiers with the item, which is taken out, in each place that it can have."""
     n_tiers = state.n_tiers[0]
     has_blocks = state.blocks.weights.shape[0] > 0
     logs, order_weight = objective.log_factorials, objective.order_bonus - objective.n_rankings
@@ -387,7 +383,7 @@ def value_places(  # noqa: PLR0912 - one loop over roles, so that a line is comp
     into_worse = 0.0
     rest = 0.0
     # From the worst tier up: what lies below a place is not changed by the item.
-    alone[n_tiers] = objective.tier_constant
+    places[2 * n_tiers] = objective.tier_constant
     for position in range(n_tiers - 1, -1, -1):
         slot = state.order[position]
         size, total = state.sizes[slot], state.totals[slot]
@@ -414,19 +410,19 @@ def value_places(  # noqa: PLR0912 - one loop over roles, so that a line is comp
                         state.net[number] = state.tail_change[position, number]
             value = line_of_net(objective, state, own_size, own_worse, own_total)
             if role == 0:
-                joined[position] = rest + own + change + value
+                places[2 * position + 1] = rest + own + change + value
             elif role == 1:
                 state.passed[position] = own + value
             elif role == 2:
                 rest += own + value
             else:
-                alone[position] = rest + objective.tier_constant + value
+                places[2 * position] = rest + objective.tier_constant + value
         n_worse += size
         into_worse += state.into[slot, item]
     # From the best tier down: above a place the item is among what is worse.
     better = 0.0
     for position in range(n_tiers):
-        joined[position] += better
-        alone[position] += better
+        places[2 * position] += better
+        places[2 * position + 1] += better
         better += state.passed[position]
-    alone[n_tiers] += better
+    places[2 * n_tiers] += better

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled, compiled_part, inlined
+from tierwise._kernels.ordered_partition import choose, close_tier, open_tier
 from tierwise._kernels.theta import ACCEPTED, SLICE_WIDTH, PriorTable, log_prior, next_point
 
 _Floats = npt.NDArray[np.float64]
@@ -49,7 +50,7 @@ class Ties(NamedTuple):
     held: _Tallies
     """``[slot, block]``: members in the tier that has the slot; 0 in slots that are free."""
     slots: _Integers
-    """Slot of each tier; so many tiers have so many first slots."""
+    """Slot of each tier, and behind them those that are free."""
     dealt: _Tallies
     """``[side, block]``: members that went up or down while a tier is dealt."""
 
@@ -210,29 +211,6 @@ def _discount_item(ties: Ties, item: int, slot: int) -> None:
 
 
 @compiled_part
-def _close_slot(ties: Ties, tier: int, n_tiers: int) -> None:
-    """Give up the slot of one of so many tiers; the last slot takes its place."""
-    slot, last = ties.slots[tier], n_tiers - 1
-    for later in range(tier, last):
-        ties.slots[later] = ties.slots[later + 1]
-    for block in range(len(ties.weights)):
-        ties.held[slot, block] = ties.held[last, block]
-        ties.held[last, block] = 0
-    for other in range(last):
-        if ties.slots[other] == last:
-            ties.slots[other] = slot
-
-
-@compiled_part
-def _open_slot(ties: Ties, tier: int, n_tiers: int) -> int:
-    """Give a new tier, before which there are so many tiers in all, a slot; return it."""
-    for later in range(n_tiers, tier, -1):
-        ties.slots[later] = ties.slots[later - 1]
-    ties.slots[tier] = n_tiers
-    return n_tiers
-
-
-@compiled_part
 def _write_rises(ties: Ties, item: int, first: int, end: int, room: _Floats) -> None:
     """Write what an item, which is in no tier, adds to the blocks of a range of tiers."""
     begin, beyond = ties.item_offsets[item], ties.item_offsets[item + 1]
@@ -272,50 +250,57 @@ def _write_factorials(theta: float, n_items: int, room: _Floats) -> None:
 
 
 @compiled_part
-def _draw_place(  # noqa: PLR0912, PLR0915 - all places of an item in one pass
-    above: _Floats,
-    labels: _Integers,
-    item: int,
-    theta: float,
-    ties: Ties,
-    windowed: int,
-    single_bonus: float,
-    room: _Floats,
-    rng: np.random.Generator,
-) -> None:
-    """Draw the tier of an item given those of all others: one of theirs, or a new one anywhere.
-
-    Where ``windowed`` is 1, among places around its own.
-    """
-    n_items = len(labels)
+def _take_out(labels: _Integers, item: int, ties: Ties) -> tuple[int, int]:
+    """Take an item out of its tier; return how many tiers are left, and the place it had."""
     old, n_tiers, alone = labels[item], 0, 1
-    for other in range(n_items):
+    for other in range(len(labels)):
         n_tiers = max(n_tiers, labels[other] + 1)
         if other != item and labels[other] == old:
             alone = 0
-    has_ties = len(ties.weights) > 0
-    if has_ties:
+    if len(ties.weights) > 0:
         _discount_item(ties, item, ties.slots[old])
         if alone == 1:
-            _close_slot(ties, old, n_tiers)
-    n_tiers -= alone
-    # Even places are new tiers, odd ones those that there are. A window of places that lies
-    # anywhere around that of the item lies as probably around any other place in it.
-    first, last = 0, 2 * n_tiers
-    if windowed == 1:
-        first = 2 * old + 1 - alone - int(_WINDOW * rng.random())
-        last = min(first + _WINDOW - 1, last)
-        first = max(first, 0)
-    if has_ties:
-        _write_rises(ties, item, first // 2, (last + 1) // 2, room)
+            close_tier(ties.slots, n_tiers, old)
+    if alone == 1:
+        for other in range(len(labels)):
+            if labels[other] > old:
+                labels[other] -= 1
+    return int(n_tiers - alone), int(2 * old + 1 - alone)
+
+
+@compiled_part
+def _put_in(labels: _Integers, item: int, place: int, n_tiers: int, ties: Ties) -> None:
+    """Put an item that was taken out into one of its places."""
+    tier = place // 2
+    if place % 2 == 0:
+        for other in range(len(labels)):
+            if labels[other] >= tier:
+                labels[other] += 1
+    labels[item] = tier
+    if len(ties.weights) > 0:
+        if place % 2 == 0:
+            open_tier(ties.slots, n_tiers, tier)
+        _count_item(ties, item, ties.slots[tier])
+
+
+@compiled_part
+def _value_places(
+    above: _Floats,
+    labels: _Integers,
+    item: int,
+    n_tiers: int,
+    theta: float,
+    single_bonus: float,
+    room: _Floats,
+) -> _Floats:
+    """Value all places of an item that was taken out, but for what tied blocks add."""
+    n_items = len(labels)
     for tier in range(n_tiers):
         room[_COSTS_ABOVE, tier] = room[_COSTS_BELOW, tier] = room[_SIZES, tier] = 0.0
     cost = 0.0
     for other in range(n_items):
         if other == item:
             continue
-        if alone == 1 and labels[other] > old:
-            labels[other] -= 1
         tier = labels[other]
         room[_COSTS_ABOVE, tier] += above[other, item]
         room[_COSTS_BELOW, tier] += above[item, other]
@@ -329,31 +314,41 @@ def _draw_place(  # noqa: PLR0912, PLR0915 - all places of an item in one pass
         value = room[_VALUES, size + 1] - room[_VALUES, size] - theta * cost
         if size + 1 == n_items:
             value += single_bonus
-        if has_ties:
-            value += room[_TIED, tier]
         places[2 * tier + 1] = value
         cost += room[_COSTS_BELOW, tier]
         places[2 * tier + 2] = room[_VALUES, 1] - theta * cost
-    top = places[first]
-    for place in range(first + 1, last + 1):
-        top = max(top, places[place])
-    total = 0.0
-    for place in range(first, last + 1):
-        total += np.exp(places[place] - top)
-        places[place] = total
-    wanted = total * rng.random()
-    place = first
-    while place < last and places[place] <= wanted:
-        place += 1
-    chosen = place // 2
-    if place % 2 == 0:
-        for other in range(n_items):
-            if labels[other] >= chosen:
-                labels[other] += 1
-    labels[item] = chosen
-    if has_ties:
-        slot = _open_slot(ties, chosen, n_tiers) if place % 2 == 0 else ties.slots[chosen]
-        _count_item(ties, item, slot)
+    return places
+
+
+@compiled_part
+def _draw_place(
+    above: _Floats,
+    labels: _Integers,
+    item: int,
+    theta: float,
+    ties: Ties,
+    windowed: int,
+    single_bonus: float,
+    room: _Floats,
+    rng: np.random.Generator,
+) -> None:
+    """Draw the tier of an item given those of all others: one of theirs, or a new one anywhere.
+
+    Where ``windowed`` is 1, among places around its own. A window that lies anywhere around that of
+    the item lies as probably around any other place in it.
+    """
+    n_tiers, here = _take_out(labels, item, ties)
+    first, last = 0, 2 * n_tiers
+    if windowed == 1:
+        first = here - int(_WINDOW * rng.random())
+        last = min(first + _WINDOW - 1, last)
+        first = max(first, 0)
+    places = _value_places(above, labels, item, n_tiers, theta, single_bonus, room)
+    if len(ties.weights) > 0:
+        _write_rises(ties, item, first // 2, (last + 1) // 2, room)
+        for tier in range(first // 2, (last + 1) // 2):
+            places[2 * tier + 1] += room[_TIED, tier]
+    _put_in(labels, item, choose(places, first, last, rng.random()), n_tiers, ties)
 
 
 @compiled_part
@@ -410,7 +405,7 @@ def _deal(
 
 
 @compiled_part
-def _cut_join_or_deal(  # noqa: PLR0912 - three moves that are each other's way back
+def _cut_join_or_deal(
     above: _Floats,
     labels: _Integers,
     theta: float,
@@ -433,14 +428,7 @@ def _cut_join_or_deal(  # noqa: PLR0912 - three moves that are each other's way 
     if not cutting and n_tiers == 1:
         return
     tier = int((n_tiers if cutting else n_tiers - 1) * rng.random())
-    n_members = 0
-    for item in range(n_items):
-        if labels[item] == tier or (not cutting and labels[item] == tier + 1):
-            # Shuffled while they are collected.
-            place = int((n_members + 1) * rng.random())
-            members[n_members] = members[place]
-            members[place] = item
-            n_members += 1
+    n_members = _shuffle_members(labels, tier, tier if cutting else tier + 1, members, rng)
     gain, ratio = 0.0, 0.0
     whole = room[_VALUES, n_members]
     if len(ties.weights) > 0:
@@ -468,11 +456,34 @@ def _cut_join_or_deal(  # noqa: PLR0912 - three moves that are each other's way 
         return
     if len(ties.weights) > 0:
         _count_dealt(ties, tier, n_tiers, kind)
+    _label_dealt(labels, tier, kind, members, sides, n_members)
+
+
+@compiled_part
+def _shuffle_members(
+    labels: _Integers, tier: int, last: int, members: _Integers, rng: np.random.Generator
+) -> int:
+    """Write the items of a range of tiers in random order; return how many there are."""
+    n_members = 0
+    for item in range(len(labels)):
+        if tier <= labels[item] <= last:
+            place = int((n_members + 1) * rng.random())
+            members[n_members] = members[place]
+            members[place] = item
+            n_members += 1
+    return n_members
+
+
+@compiled_part
+def _label_dealt(
+    labels: _Integers, tier: int, kind: int, members: _Integers, sides: _Integers, n_members: int
+) -> None:
+    """Write the tiers of items after a tier was cut (0), joined to the next (1) or dealt."""
     if kind < 2:
-        for item in range(n_items):
+        for item in range(len(labels)):
             if labels[item] > tier:
-                labels[item] += -1 if joining else 1
-    if not joining:
+                labels[item] += -1 if kind == 1 else 1
+    if kind != 1:
         for number in range(n_members):
             labels[members[number]] = tier + sides[number]
 
@@ -481,7 +492,7 @@ def _cut_join_or_deal(  # noqa: PLR0912 - three moves that are each other's way 
 def _count_dealt(ties: Ties, tier: int, n_tiers: int, kind: int) -> None:
     """Count the members of blocks in a tier that was cut (0), joined to the next (1) or dealt."""
     if kind == 0:
-        _open_slot(ties, tier + 1, n_tiers)
+        open_tier(ties.slots, n_tiers, tier + 1)
     slot, other = ties.slots[tier], ties.slots[tier + 1]
     for block in range(len(ties.weights)):
         if kind == 1:
@@ -491,7 +502,7 @@ def _count_dealt(ties: Ties, tier: int, n_tiers: int, kind: int) -> None:
             ties.held[slot, block] = ties.dealt[0, block]
             ties.held[other, block] = ties.dealt[1, block]
     if kind == 1:
-        _close_slot(ties, tier + 1, n_tiers)
+        close_tier(ties.slots, n_tiers, tier + 1)
 
 
 @inlined
@@ -505,8 +516,8 @@ def _orders_of_blocks(n_tiers: int, ties: Ties, room: _Floats) -> float:
     apart[:] = 0.0
     for block in range(len(ties.weights)):
         apart[ties.offsets[block + 1] - ties.offsets[block]] += ties.weights[block]
-        for slot in range(n_tiers):
-            held = ties.held[slot, block]
+        for tier in range(n_tiers):
+            held = ties.held[ties.slots[tier], block]
             apart[held] -= ties.weights[block]
             orders += ties.weights[block] * room[_ORDERS, held]
     return orders
