@@ -208,27 +208,25 @@ def test_a_single_item_and_items_never_seen():
     assert np.isfinite(logs).all()
 
 
-def check_given_sizes(kind, worths, sizes, n_answers, n_draws=4000):
+def check_given_sizes(races, likelihood, sizes, n_draws=4000):
     """Compare tiers of given sizes, and worths, with all such tiers and quadrature."""
-    made = small(kind, worths, n_answers, seed=KINDS.index(kind))
-    n_items = len(worths)
     partitions = [
         labels
-        for labels in reference.ordered_partitions(n_items)
+        for labels in reference.ordered_partitions(races.n_items)
         if tuple(labels.count(tier) for tier in range(max(labels) + 1)) == sizes
     ]
-    logs = np.array([reference.log_evidence(made.likelihood, one, 16) for one in partitions])
+    logs = np.array([reference.log_evidence(likelihood, one, 16) for one in partitions])
     probabilities = np.exp(logs - logs.max())
     probabilities /= probabilities.sum()
     start = np.repeat(np.arange(len(sizes)), sizes)
-    chain = RaceChain(made.races, held="sizes")
+    chain = RaceChain(races, held="sizes")
     labels, log_worths, _ = chain.run(start, -1.0 * start, n_draws, np.random.default_rng(3), 10)
     found = Counter(map(tuple, labels.tolist()))
     observed = np.array([found.pop(partition, 0) for partition in partitions])
     assert not found, "tiers of other sizes were drawn"
     assert chi_square_p_value(observed, n_draws * probabilities) > 1e-3
     moments = sum(
-        probability * np.array(reference.moments_of_log_worths(made.likelihood, one, 16))
+        probability * np.array(reference.moments_of_log_worths(likelihood, one, 16))
         for one, probability in zip(partitions, probabilities, strict=True)
     )
     check_moments(log_worths, moments)
@@ -247,7 +245,8 @@ def check_moments(logs, moments):
 )
 @pytest.mark.parametrize("kind", KINDS)
 def test_given_sizes_of_three_items(kind, sizes):
-    check_given_sizes(kind, WORTHS[3], sizes, 6)
+    made = small(kind, WORTHS[3], 6, seed=KINDS.index(kind))
+    check_given_sizes(made.races, made.likelihood, sizes)
 
 
 @pytest.mark.parametrize("n_answers", [4, pytest.param(20, marks=pytest.mark.slow)])
@@ -257,7 +256,8 @@ def test_given_sizes_of_three_items(kind, sizes):
 )
 @pytest.mark.parametrize("kind", ["complete", "ties and gaps", "battles"])
 def test_given_sizes_of_four_items(kind, sizes, n_answers):
-    check_given_sizes(kind, WORTHS[4], sizes, n_answers)
+    made = small(kind, WORTHS[4], n_answers, seed=KINDS.index(kind))
+    check_given_sizes(made.races, made.likelihood, sizes)
 
 
 @pytest.mark.parametrize("tiers", [(0, 1, 1), (2, 0, 1), (0, 1, 2, 1), (1, 0, 1, 1)])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import tierwise as tw
 from tests import reference_luce as reference
-from tests.luce.test_chain import check_against_enumeration, draws_of
+from tests.luce.test_chain import check_against_enumeration, check_given_sizes, draws_of
 from tierwise.answers.meetings import Meetings
 from tierwise.answers.races import races_of
 from tierwise.luce.effects import PRIORS, log_prior_of_effects
@@ -162,6 +162,13 @@ def test_the_chain_draws_from_the_posterior(choice, n_battles):
             found = effects[:, number] ** power
             error = found.std() / np.sqrt(len(found))
             assert abs(found.mean() - expected) < 4.5 * error, (name, power)
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize("sizes", [(1, 2), (1, 1, 1)])
+def test_the_chain_of_given_sizes_draws_from_the_posterior(choice, sizes):
+    battles, likelihood = made((3.0, 1.5, 1.0), 20, 6, *choice)
+    check_given_sizes(races_of(battles), likelihood, sizes)
 
 
 def test_the_best_tiers_are_found_as_by_enumeration():

@@ -2,9 +2,9 @@
 
 Times of arrival are latent data (`luce_times`). Given these, tiers of all sizes are drawn with
 their worths integrated out (`luce_tiers`). Worths are then drawn again, and their common scale, on
-which no answer depends. Effects of draws and of the first place are moved given worths alone
-(`luce_effects`). Where sizes are held, items of two tiers trade places (`luce_given_sizes`); where
-the tiers themselves are held, only worths move.
+which no answer depends. Where sizes are held, items of two tiers trade places
+(`luce_given_sizes`); where the tiers themselves are held, only worths move. Meetings of two items
+need no times (`luce_meetings`).
 """
 
 import numpy as np
@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled, compiled_part
 from tierwise._kernels.luce import make_block
-from tierwise._kernels.luce_effects import add_up_meetings, move_effects
 from tierwise._kernels.luce_given_sizes import draw_worths_in_order, exchange_items
 from tierwise._kernels.luce_tiers import cut_or_join, make_log_gammas, move_items, write_draw
 from tierwise._kernels.luce_times import draw_running_times
@@ -46,15 +45,7 @@ def run_sweeps(
     block_starts: _Integers,
     first_blocks: _Integers,
     weights: _Floats,
-    firsts: _Integers,
-    seconds: _Integers,
-    meetings: _Floats,
     arrivals: _Floats,
-    effects: _Floats,
-    shapes: _Floats,
-    middles: _Floats,
-    successes: _Floats,
-    steps: _Floats,
     labels: _Integers,
     worths: _Floats,
     shape: float,
@@ -63,7 +54,6 @@ def run_sweeps(
     sweeps_per_draw: int,
     label_draws: _Integers,
     log_worth_draws: _Floats,
-    effect_draws: _Floats,
     rng: np.random.Generator,
 ) -> None:
     """Make sweeps, and write down tiers and log worths by item.
@@ -72,18 +62,8 @@ def run_sweeps(
     ----------
     order, block_starts, first_blocks, weights
         Answers; see `tierwise._kernels.luce`. Weights of answers with ties are whole numbers.
-    firsts, seconds, meetings
-        Pairs of items, and how often they met; the first was shown first where that plays a part.
     arrivals
-        How often each item arrived before another one; with half an arrival more for the second
-        item of each pair where there are draws.
-    effects
-        Factors of the first place and of draws; 1 and 0 where they play no part.
-    shapes, middles, successes
-        Of both effects: shape of the prior, 0 where the effect is held; the factor in the middle of
-        the prior; how often that happened of which it raises the chance.
-    steps
-        Lower triangular root of the covariance of the steps of log effects.
+        How often each item arrived before another one.
     labels, worths
         Tier of each item, counted from 0, and worths of tiers: where the chain begins and ends.
         ``worths`` has room for one more tier than there are items.
@@ -100,8 +80,6 @@ def run_sweeps(
     label_draws, log_worth_draws
         Where draws are written, one row each: tier of each item, 0 being the best; log worth of
         each item, the mean over items being 0.
-    effect_draws
-        Where draws of both effects are written.
     rng
         Randomness.
     """
@@ -111,26 +89,17 @@ def run_sweeps(
     logs, times = np.empty(room), np.empty(n_items)
     values, joined = np.empty(room), np.empty(room)
     block, rests = make_block(room), np.empty(n_items + 1)
-    has_effects = shapes[0] > 0.0 or shapes[1] > 0.0
-    met = np.empty((room, room)) if has_effects else np.empty((0, 0))
     members, sides = np.empty(n_items, dtype=np.int64), np.empty(n_items, dtype=np.int64)
     gammas = make_log_gammas(shape, n_items, arrivals.sum())
     count = labels[0] + 1
     for item in range(n_items):
         count = max(count, labels[item] + 1)
     for number in range(len(label_draws) * sweeps_per_draw):
-        if has_effects:
-            add_up_meetings(firsts, seconds, meetings, labels, count, met)
-            move_effects(effects, shapes, middles, successes, steps, worths, met, count, rng)
         draw_running_times(
             order,
             block_starts,
             first_blocks,
             weights,
-            firsts,
-            seconds,
-            meetings,
-            effects,
             labels,
             worths,
             block,
@@ -197,5 +166,4 @@ def run_sweeps(
         if (number + 1) % sweeps_per_draw > 0:
             continue
         draw = number // sweeps_per_draw
-        effect_draws[draw, 0], effect_draws[draw, 1] = effects[0], effects[1]
         write_draw(labels, worths, count, label_draws[draw], log_worth_draws[draw])

@@ -41,21 +41,6 @@ def _log_density_of_effects(
 
 
 @compiled_part
-def add_up_meetings(
-    firsts: _Integers,
-    seconds: _Integers,
-    meetings: _Floats,
-    labels: _Integers,
-    count: int,
-    met: _Floats,
-) -> None:
-    """Add up the meetings of pairs of items to those of their tiers."""
-    met[:count, :count] = 0.0
-    for pair in range(len(firsts)):
-        met[labels[firsts[pair]], labels[seconds[pair]]] += meetings[pair]
-
-
-@compiled_part
 def move_effects(
     effects: _Floats,
     shapes: _Floats,

@@ -1,7 +1,9 @@
 """Sampling of tiers and worths given meetings of two items, whose likelihood is in closed form.
 
 Where items only meet in pairs, all that a tier's worth or an item's move needs is how often the
-item met each tier, so no latent times are drawn. A sweep has four kinds of moves.
+item met each tier, so no latent times are drawn. A sweep has four kinds of moves; where sizes are
+held, items of two tiers trade places instead of the first two, and worths stay in the order of the
+tiers.
 
 Each item in turn is drawn to any tier, given their worths, or to one of its own, whose worth is a
 draw from an approximation of its distribution (Neal 2000, algorithm 8, with one auxiliary value
@@ -30,7 +32,8 @@ import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled, compiled_part
 from tierwise._kernels.luce_effects import move_effects
-from tierwise._kernels.luce_tiers import choose, write_draw
+from tierwise._kernels.luce_tiers import write_draw
+from tierwise._kernels.ordered_partition import choose
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
@@ -45,6 +48,8 @@ _LONGEST_STEP = 2.0
 _ITEMS_PER_CUT = 8
 # Best size of a step of Metropolis in one dimension, in standard deviations.
 _STEP = 2.4
+# How often each worth is moved in a sweep where worths stay in order, which bars steps of them all.
+_WALKS_IN_ORDER = 4
 
 
 class Meeting(NamedTuple):
@@ -58,6 +63,7 @@ class Meeting(NamedTuple):
     shape: float
     log_priors: _Floats
     has_position: bool
+    held: bool
 
 
 class Stand(NamedTuple):
@@ -236,7 +242,7 @@ def _move_items(  # noqa: PLR0912 - items that are alone and those that are not 
         log_proposal -= 0.5 * (_FREEDOM + 1.0) * np.log1p(away * away / _FREEDOM)
         logs[place] = given.log_priors[n_others + 1] - log_proposal
         logs[place] += _log_density_of_item(item, log_worth, count, given, stand)
-        chosen = choose(logs, n_others + 1, rng)
+        chosen = choose(logs, 0, n_others, rng.random())
         if chosen == own:
             continue
         if chosen == count:
@@ -249,6 +255,76 @@ def _move_items(  # noqa: PLR0912 - items that are alone and those that are not 
         if alone:
             count = _close(own, count, given, stand)
     return count
+
+
+@compiled_part
+def _gain_of_move(item: int, target: int, count: int, given: Meeting, stand: Stand) -> float:
+    """Return what the log-likelihood gains if an item goes to another tier."""
+    own = stand.labels[item]
+    gain = given.arrivals[item] * (stand.logs[target] - stand.logs[own])
+    for tier in range(count):
+        gain -= stand.first[item, tier] * (stand.table[tier, target] - stand.table[tier, own])
+        if given.has_position:
+            change = stand.turned[tier, target] - stand.turned[tier, own]
+            gain -= stand.second[item, tier] * change
+    return float(gain)
+
+
+@compiled_part
+def _exchange_items(
+    count: int,
+    n_steps: int,
+    given: Meeting,
+    stand: Stand,
+    members: _Integers,
+    rng: np.random.Generator,
+) -> None:
+    """Let items of two tiers trade places, so that sizes stay: steps of Metropolis.
+
+    Every other step is about neighbouring tiers.
+    """
+    if count < 2:
+        return
+    n_items = len(stand.labels)
+    starts = np.zeros(count + 1, dtype=np.int64)
+    for tier in range(count):
+        starts[tier + 1] = starts[tier] + int(stand.sizes[tier])
+    ends = starts[:count].copy()
+    for item in range(n_items):
+        members[ends[stand.labels[item]]] = item
+        ends[stand.labels[item]] += 1
+    for step in range(n_steps):
+        if step % 2 == 0:
+            one = int((count - 1) * rng.random())
+            other = one + 1
+            place = starts[one] + int(stand.sizes[one] * rng.random())
+            swap = starts[other] + int(stand.sizes[other] * rng.random())
+        else:
+            place, swap = int(n_items * rng.random()), int(n_items * rng.random())
+            one, other = stand.labels[members[place]], stand.labels[members[swap]]
+            if one == other:
+                continue
+        first, second = members[place], members[swap]
+        gain = _gain_of_move(first, other, count, given, stand)
+        stand.labels[first] = other
+        _move_meetings(first, one, other, given, stand)
+        gain += _gain_of_move(second, one, count, given, stand)
+        if np.log(1.0 - rng.random()) < gain:
+            stand.labels[second] = one
+            _move_meetings(second, other, one, given, stand)
+            members[place], members[swap] = second, first
+        else:
+            stand.labels[first] = one
+            _move_meetings(first, other, one, given, stand)
+
+
+@compiled_part
+def _in_order(logs: _Floats, count: int) -> bool:
+    """Return whether log worths decrease from tier to tier."""
+    n_falls = 0
+    for tier in range(count - 1):
+        n_falls += logs[tier] > logs[tier + 1]
+    return n_falls == count - 1
 
 
 @compiled_part
@@ -441,7 +517,7 @@ def _walk_worths(
     powers: _Floats,
     rng: np.random.Generator,
 ) -> None:
-    """Move the worth of each tier by a step of Metropolis."""
+    """Move the worth of each tier by a step of Metropolis; where sizes are held, in its place."""
     for tier in range(count):
         others = 0.0
         for other in range(count):
@@ -449,6 +525,10 @@ def _walk_worths(
                 others += met[tier, other] + met[other, tier]
         tried = stand.logs[tier]
         tried += _STEP * rng.standard_normal() / np.sqrt(given.shape + 0.25 * others)
+        if given.held and tier > 0 and tried >= stand.logs[tier - 1]:
+            continue
+        if given.held and tier < count - 1 and tried <= stand.logs[tier + 1]:
+            continue
         own = np.exp(tried)
         gain = powers[tier] * (tried - stand.logs[tier]) - own + stand.worths[tier]
         for other in range(count):
@@ -560,7 +640,10 @@ def _draw_worths(
     matrices: _Floats,
     rng: np.random.Generator,
 ) -> None:
-    """Move all worths by a draw from the normal distribution that one step of Newton ends in."""
+    """Move all worths by a draw from the normal distribution that one step of Newton ends in.
+
+    Where sizes are held, worths that are not in order have no probability.
+    """
     tried, slopes, step, column = vectors[0], vectors[1], vectors[2], vectors[3]
     root, back = matrices[0], matrices[1]
     value = _derivatives(stand.logs, count, given, met, powers, slopes, root)
@@ -575,6 +658,8 @@ def _draw_worths(
     for tier in range(count):
         tried[tier] = stand.logs[tier] + step[tier]
         step[tier] -= slopes[tier]
+    if given.held and not _in_order(tried, count):
+        return
     log_there = _log_normal(step, root, count)
     new = _derivatives(tried, count, given, met, powers, slopes, back)
     if not np.isfinite(new) or not _decompose(back, count, column):
@@ -618,6 +703,7 @@ def run_sweeps_of_meetings(
     worths: _Floats,
     shape: float,
     log_priors: _Floats,
+    n_exchanges: int,
     sweeps_per_draw: int,
     label_draws: _Integers,
     log_worth_draws: _Floats,
@@ -633,17 +719,26 @@ def run_sweeps_of_meetings(
         is where the first of ``shapes`` is not 0; else the table is symmetric.
     arrivals
         How often each item won, drawn meetings counting half.
-    effects, shapes, middles, successes, steps
-        Of the first place and of draws; see `tierwise._kernels.luce_chain`.
+    effects
+        Factors of the first place and of draws; 1 and 0 where they play no part.
+    shapes, middles, successes
+        Of both effects: shape of the prior, 0 where the effect is held; the factor in the middle of
+        the prior; how often that happened of which it raises the chance.
+    steps
+        Lower triangular root of the covariance of the steps of log effects.
     labels, worths
         Tier of each item, counted from 0, and worths of tiers: where the chain begins.
     shape, log_priors
         Shape of the Gamma prior of worths; by number of tiers, log prior of unordered tiers, but
         for the factorials of their sizes.
+    n_exchanges
+        Negative where tiers of all sizes are drawn; see `tierwise._kernels.luce_chain`.
     sweeps_per_draw
         Number of sweeps for each draw.
-    label_draws, log_worth_draws, effect_draws
+    label_draws, log_worth_draws
         Where draws are written; see `tierwise._kernels.luce_chain`.
+    effect_draws
+        Where draws of both effects are written.
     rng
         Randomness.
     """
@@ -657,7 +752,17 @@ def run_sweeps_of_meetings(
         for other in range(n_items):
             turned[item, other] = met[other, item]
             totals[item] += met[item, other] + (met[other, item] if has_position else 0.0)
-    given = Meeting(met, turned, arrivals, totals, effects, shape, log_priors, has_position)
+    given = Meeting(
+        met,
+        turned,
+        arrivals,
+        totals,
+        effects,
+        shape,
+        log_priors,
+        has_position,
+        n_exchanges >= 0,
+    )
     stand = Stand(
         labels,
         np.zeros(room),
@@ -684,14 +789,18 @@ def run_sweeps_of_meetings(
     n_cuts = 1 + n_items // _ITEMS_PER_CUT
     _rescale(count, given, stand, rng)
     for number in range(len(label_draws) * sweeps_per_draw):
-        count = _move_items(count, given, stand, logs, rng)
-        for _ in range(n_cuts):
-            count = _cut_or_join(count, given, stand, members, above, vectors, rng)
+        if given.held:
+            _exchange_items(count, n_exchanges, given, stand, members, rng)
+        else:
+            count = _move_items(count, given, stand, logs, rng)
+            for _ in range(n_cuts):
+                count = _cut_or_join(count, given, stand, members, above, vectors, rng)
         _add_up(count, given, stand, between, powers)
         if has_effects:
             move_effects(effects, shapes, middles, successes, steps, worths, between, count, rng)
             _rescale(count, given, stand, rng)
-        _walk_worths(count, given, stand, between, powers, rng)
+        for _ in range(_WALKS_IN_ORDER if given.held else 1):
+            _walk_worths(count, given, stand, between, powers, rng)
         _draw_worths(count, given, stand, between, powers, vectors, matrices, rng)
         _rescale(count, given, stand, rng)
         if (number + 1) % sweeps_per_draw > 0:

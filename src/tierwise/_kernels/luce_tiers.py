@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled_part
+from tierwise._kernels.ordered_partition import choose
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
@@ -62,24 +63,6 @@ def tier_value(size: float, arrivals: float, time: float, gammas: LogGammas) -> 
         - gammas.of_shape
         - (gammas.shape + arrivals) * np.log1p(time)
     )
-
-
-@compiled_part
-def choose(logs: _Floats, count: int, rng: np.random.Generator) -> int:
-    """Draw a number with a probability that is proportional to the exponential of its entry."""
-    top = logs[0]
-    for place in range(1, count):
-        top = max(top, logs[place])
-    total = 0.0
-    for place in range(count):
-        logs[place] = np.exp(logs[place] - top)
-        total += logs[place]
-    left = total * rng.random()
-    for place in range(count):
-        left -= logs[place]
-        if left < 0.0:
-            return place
-    return count - 1
 
 
 @compiled_part
@@ -135,7 +118,7 @@ def move_items(
             logs[tier] = log_priors[count] + joined[tier] - values[tier]
         joined[count] = tier_value(1.0, won, time, gammas)
         logs[count] = log_priors[count + 1] + joined[count]
-        chosen = choose(logs, count + 1, rng)
+        chosen = choose(logs, 0, count, rng.random())
         if chosen == count:
             count += 1
         labels[item] = chosen

@@ -2,14 +2,6 @@
 
 Given the order of an answer, the gaps between arrivals are exponential, with the sum of the worths
 still in the race as their rate.
-
-Where two items meet, one of them may be shown first, and they may draw: outcomes have the weights
-``gamma w_a``, ``w_b`` and ``nu sqrt(w_a w_b)``. The latent time ``t`` of their meetings then leaves
-``exp(-t nu sqrt(w_a w_b))``, in which worths do not separate. But ``exp(-2 c sqrt(a b))`` is
-``sqrt(b c / pi)`` times the integral of ``r ** -1.5 * exp(-c (a r + b / r))``, so with ``c = t nu /
-2`` and ``r`` as one more latent variable (inverse Gaussian, with mean ``sqrt(b / a)`` and shape ``2
-c b``) they do: item ``a`` ran ``c r`` longer, item ``b`` ran ``c / r`` longer, and half an arrival
-is added to ``b``.
 """
 
 import numpy as np
@@ -63,17 +55,6 @@ def draw_log_time(
         height = height_of_time(log_time, rest, worths, counts)[0] - top
         if np.log(1.0 - rng.random()) <= height - envelope:
             return float(log_time)
-
-
-@compiled_part
-def draw_inverse_gaussian(mean: float, shape: float, rng: np.random.Generator) -> float:
-    """Draw from an inverse Gaussian distribution (Michael, Schucany and Haas 1976)."""
-    part = 0.5 * mean * rng.standard_normal() ** 2 / shape
-    # The smaller root of a quadratic equation, without a difference of large numbers.
-    small = mean / (1.0 + part + np.sqrt(part * (2.0 + part)))
-    if rng.random() * (mean + small) <= mean:
-        return float(small)
-    return float(mean * mean / small)
 
 
 @compiled_part
@@ -140,10 +121,6 @@ def draw_running_times(
     block_starts: _Integers,
     first_blocks: _Integers,
     weights: _Floats,
-    firsts: _Integers,
-    seconds: _Integers,
-    meetings: _Floats,
-    effects: _Floats,
     labels: _Integers,
     worths: _Floats,
     block: Block,
@@ -153,19 +130,6 @@ def draw_running_times(
 ) -> None:
     """Draw how long each item was in the race, summed over all answers."""
     times[:] = 0.0
-    for pair in range(len(firsts)):
-        first, second = firsts[pair], seconds[pair]
-        own, other = worths[labels[first]], worths[labels[second]]
-        rate = effects[0] * own + other
-        if effects[1] > 0.0:
-            rate += effects[1] * np.sqrt(own * other)
-        time = rng.standard_gamma(meetings[pair]) / rate
-        times[first] += effects[0] * time
-        times[second] += time
-        if effects[1] > 0.0:
-            ratio = draw_inverse_gaussian(np.sqrt(other / own), effects[1] * time * other, rng)
-            times[first] += 0.5 * effects[1] * time * ratio
-            times[second] += 0.5 * effects[1] * time / ratio
     for answer in range(len(weights)):
         first_block, end_block = first_blocks[answer], first_blocks[answer + 1]
         add_arrivals(

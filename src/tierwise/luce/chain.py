@@ -1,4 +1,7 @@
-"""A Markov chain over tiers and their worths, sizes open or held: Gibbs with latent times."""
+"""A Markov chain over tiers and their worths, sizes open or held.
+
+Rankings have latent times (Gibbs); where items only meet in pairs, counts of meetings are enough.
+"""
 
 from __future__ import annotations
 
@@ -102,11 +105,11 @@ class RaceChain:
         log_effects
             Effects beside worths that the chain begins with, if there are any.
         """
-        if self.held != "sizes":
+        if self.held != "sizes" or not self.races.n_answers:
             return self._sweep(labels, log_worths, n_draws, rng, sweeps_per_draw, log_effects)
         parts = []
         for _ in range(n_draws):
-            labels, log_worths = self._exchange(labels, log_worths, log_effects, rng)
+            labels, log_worths = self._exchange(labels, log_worths, rng)
             drawn = self._sweep(labels, log_worths, 1, rng, sweeps_per_draw, log_effects)
             labels, log_worths, log_effects = drawn[0][0], drawn[1][0], drawn[2][0]
             parts.append(drawn)
@@ -119,7 +122,6 @@ class RaceChain:
         self,
         labels: Integers,
         log_worths: Floats,
-        log_effects: Floats | None,
         rng: np.random.Generator,
     ) -> tuple[Integers, Floats]:
         """Let items of neighbouring tiers trade places, no times being given: Metropolis.
@@ -129,8 +131,7 @@ class RaceChain:
         """
         races = self.races
         _, firsts = np.unique(labels, return_index=True)
-        effects = np.zeros(races.n_effects) if log_effects is None else log_effects
-        point = np.append(log_worths[firsts], effects)
+        point = log_worths[firsts]
         if len(firsts) == 1:
             return labels, log_worths
         value = races.value(labels, point)
@@ -156,7 +157,7 @@ class RaceChain:
     ) -> tuple[Integers, Floats, Floats]:
         """Make sweeps in a kernel; see `run`.
 
-        Where tiers are open and items only meet in pairs, no latent times are needed.
+        Where items only meet in pairs, no latent times are needed.
         """
         races = self.races
         n_items, names = races.n_items, races.meetings.effects
@@ -176,34 +177,17 @@ class RaceChain:
         label_draws = np.empty((n_draws, n_items), dtype=np.int64)
         log_worth_draws = np.empty((n_draws, n_items))
         met, arrivals = races.meetings.met, races.arrivals
-        of_effects = effects, shapes, middles, successes, self._steps_of_effects
         begin = labels.copy(), worths, self.shape, self._log_priors
-        draws = label_draws, log_worth_draws, effect_draws, rng
-        if self.held == "nothing" and not races.n_answers:
-            met = met if "position" in names else met + met.T
-            run_sweeps_of_meetings(met, arrivals, *of_effects, *begin, sweeps_per_draw, *draws)
+        n_exchanges = {"nothing": -1, "sizes": _EXCHANGES_PER_ITEM * n_items, "tiers": 0}
+        sweeps, draws = (n_exchanges[self.held], sweeps_per_draw), (label_draws, log_worth_draws)
+        if races.n_answers:
+            answers = races.order, races.block_starts, races.first_blocks, races.weights
+            run_sweeps(*answers, arrivals, *begin, *sweeps, *draws, rng)
         else:
-            if "position" not in names:
-                met = np.triu(met + met.T, k=1)
-            firsts, seconds = np.nonzero(met)
-            if "draws" in names:
-                # The latent ratio of a pair leaves the root of the worth of its second item.
-                arrivals = arrivals + 0.5 * np.bincount(seconds, minlength=n_items)
-            n_exchanges = {"nothing": -1, "sizes": _EXCHANGES_PER_ITEM * n_items, "tiers": 0}
-            run_sweeps(
-                races.order,
-                races.block_starts,
-                races.first_blocks,
-                races.weights,
-                firsts,
-                seconds,
-                met[firsts, seconds],
-                arrivals,
-                *of_effects,
-                *begin,
-                n_exchanges[self.held],
-                sweeps_per_draw,
-                *draws,
+            met = met if "position" in names else met + met.T
+            of_effects = effects, shapes, middles, successes, self._steps_of_effects
+            run_sweeps_of_meetings(
+                met, arrivals, *of_effects, *begin, *sweeps, *draws, effect_draws, rng
             )
         rows = [_ROW_OF_EFFECT[name] for name in names]
         return label_draws, log_worth_draws, np.log(effect_draws[:, rows])
