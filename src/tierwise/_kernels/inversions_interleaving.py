@@ -19,6 +19,10 @@ _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
 
 
+# Numbers that a core keeps close by, and thetas that are taken together in any case.
+_NUMBERS_CLOSE_BY, _FEWEST_THETAS = 32_768, 4
+
+
 class _Answer(NamedTuple):
     """One answer: what it lists, and the states of its free items, written down once.
 
@@ -123,21 +127,14 @@ def _inversions_of_next(answer: _Answer, met: int, state: int, choice: int) -> i
 def _sum_ways(answer: _Answer, powers: _Floats) -> _Ways:
     """Sum over all ways on from every state, from the last one to the first."""
     n_listed, (n_states, n_kinds) = answer.listed.shape[0], answer.left.shape
-    least = np.zeros((n_listed + 1, n_states), dtype=np.int64)
+    least = _fewest_inversions(answer)
     sums = np.zeros((n_listed + 1, n_states))
     firsts, seconds = np.zeros_like(sums), np.zeros_like(sums)
     sums[n_listed, 0] = 1.0
     for met in range(n_listed, -1, -1):
         for state in range(met == n_listed, n_states):
-            fewest = np.int64(1) << 60
+            fewest = least[met, state]
             # The listed item that is next, and then a free item of each kind.
-            for choice in range(-1, n_kinds):
-                units = _inversions_of_next(answer, met, state, choice)
-                if units >= 0:
-                    then, there = met + 1, state
-                    if choice >= 0:
-                        then, there = met, state - answer.strides[choice]
-                    fewest = min(fewest, units + least[then, there])
             total = first = second = 0.0
             for choice in range(-1, n_kinds):
                 units = _inversions_of_next(answer, met, state, choice)
@@ -151,7 +148,6 @@ def _sum_ways(answer: _Answer, powers: _Floats) -> _Ways:
                     first += power * (units * weight + onward)
                     onward = units * (units * weight + 2.0 * onward) + seconds[then, there]
                     second += power * onward
-            least[met, state] = fewest
             sums[met, state] = total
             firsts[met, state] = first
             seconds[met, state] = second
@@ -212,38 +208,59 @@ def weigh_answers_at_thetas(
     totals = np.zeros(n_thetas)
     for row in range(sequences.shape[0]):
         answer = _read_answer(setting, sequences[row], n_listed[row])
-        number, (n_states, n_kinds) = answer.listed.shape[0], answer.left.shape
-        least = np.zeros((number + 1, n_states), dtype=np.int64)
-        sums = np.zeros((number + 1, n_states, n_thetas))
-        sums[number, 0] = 1.0
-        for met in range(number, -1, -1):
-            for state in range(met == number, n_states):
-                fewest = np.int64(1) << 60
-                for choice in range(-1, n_kinds):
-                    units = _inversions_of_next(answer, met, state, choice)
-                    if units >= 0:
-                        then, there = met + 1, state
-                        if choice >= 0:
-                            then, there = met, state - answer.strides[choice]
-                        fewest = min(fewest, units + least[then, there])
-                for choice in range(-1, n_kinds):
-                    units = _inversions_of_next(answer, met, state, choice)
-                    if units >= 0:
-                        then, there = met + 1, state
-                        if choice >= 0:
-                            then, there = met, state - answer.strides[choice]
-                        extra = units + least[then, there] - fewest
-                        for theta in range(n_thetas):
-                            sums[met, state, theta] += (
-                                powers[extra, theta] * sums[then, there, theta]
-                            )
-                least[met, state] = fewest
+        least = _fewest_inversions(answer)
         log_orders = _log_orders(setting, answer)
-        for theta in range(n_thetas):
-            log_weight = np.log(sums[0, n_states - 1, theta]) + log_orders
-            log_weight -= thetas[theta] * least[0, n_states - 1]
-            totals[theta] += weights[row] * log_weight
+        # So many at a time that a core keeps them close by.
+        width = min(n_thetas, max(_FEWEST_THETAS, _NUMBERS_CLOSE_BY // least.size))
+        sums = np.empty((least.shape[0], least.shape[1], width))
+        for begin in range(0, n_thetas, width):
+            end = min(begin + width, n_thetas)
+            _sum_at_thetas(answer, least, powers[:, begin:end], sums)
+            for theta in range(begin, end):
+                log_weight = np.log(sums[0, -1, theta - begin]) + log_orders
+                log_weight -= thetas[theta] * least[0, -1]
+                totals[theta] += weights[row] * log_weight
     return totals
+
+
+@compiled_part
+def _fewest_inversions(answer: _Answer) -> _Integers:
+    """Fewest inversions on the way from each state, ``[number of listed items met, state]``."""
+    n_listed, (n_states, n_kinds) = answer.listed.shape[0], answer.left.shape
+    least = np.zeros((n_listed + 1, n_states), dtype=np.int64)
+    for met in range(n_listed, -1, -1):
+        for state in range(met == n_listed, n_states):
+            fewest = np.int64(1) << 60
+            for choice in range(-1, n_kinds):
+                units = _inversions_of_next(answer, met, state, choice)
+                if units >= 0:
+                    then, there = met + 1, state
+                    if choice >= 0:
+                        then, there = met, state - answer.strides[choice]
+                    fewest = min(fewest, units + least[then, there])
+            least[met, state] = fewest
+    return least
+
+
+@compiled_part
+def _sum_at_thetas(answer: _Answer, least: _Integers, powers: _Floats, sums: _Floats) -> None:
+    """Sum the weights of all ways on from every state, at each of some thetas."""
+    n_listed, (n_states, n_kinds) = answer.listed.shape[0], answer.left.shape
+    n_thetas = powers.shape[1]
+    for met in range(n_listed, -1, -1):
+        for state in range(n_states):
+            here = sums[met, state]
+            here[:] = 1.0 if met == n_listed and state == 0 else 0.0
+            for choice in range(-1, n_kinds):
+                units = _inversions_of_next(answer, met, state, choice)
+                if units >= 0:
+                    then, there = met + 1, state
+                    if choice >= 0:
+                        then, there = met, state - answer.strides[choice]
+                    power = powers[units + least[then, there] - least[met, state]]
+                    onward = sums[then, there]
+                    for theta in range(n_thetas):
+                        here[theta] += power[theta] * onward[theta]
 
 
 class _Expected(NamedTuple):
