@@ -3,7 +3,8 @@
 ``python -m benchmarks.shapes`` prints a table: wall time, time of the cores and peak memory of the
 commands that people type, each in a process of its own, with a limit. ``--only ballots`` runs the
 shapes with this in their name, ``--growth`` doubles items and answers (battles: ten times as many),
-``--seconds`` sets the limit, and ``--first-use`` runs commands with nothing compiled. ``--json
+``--seconds`` sets the limit, ``--peers`` times other programs that find strengths, and
+``--first-use`` runs commands with nothing compiled. ``--json
 benchmarks/shapes.json`` keeps the figures, in the place of those of the same shapes, and ``--page
 docs/benchmarks-shapes.md`` makes the page of what is kept.
 """
@@ -487,10 +488,17 @@ worked for it. That is what to compare: other programs made the wall time longer
 are independent draws that those of the chains are worth, for what they say least about: the number
 of tiers, theta, or whether two items are tied.
 
-Four shapes take longer than is wanted. Leaderboards of scores spend about half of their time on
-chains and half on the comparison of models. Under inversions, answers with gaps are fitted for each
-of the 128 sizes of eight items. Groups of ballots did not end within a minute of the cores when
-they were last tried, and have no figures. A first use spends nearly all of its time on compiling.
+Times are processor seconds of a loaded machine: two virtual cores (AMD EPYC) on which some ten
+programs ran at the same time, which makes these seconds longer, too. Shapes that are not listed
+under *Before and after* keep the figures of the earlier commit, and few of them were grown: for
+more there was no time on that machine.
+
+Of 134 models that pass or fail 500 tasks, half of the time goes to chains, in which each item is
+valued by 500 tied blocks, and a quarter to tiers with a theta each, which are searched in full to
+say by how much they are behind. Groups of ballots are fitted from 20 starts and five times without
+a fold, for each number of groups, and then merged and split. Under inversions, answers with gaps
+are fitted for each of the 128 sizes of eight items. A first use spends nearly all of its time on
+compiling.
 
 """
 
@@ -542,7 +550,81 @@ def page_of(kept: dict[str, Any]) -> str:
             first.append(f"| tierwise {name} | {wall} | {_time(found)} | {found['date']} |")
     if first[-1].startswith("|--"):
         first = []
-    return PAGE + "\n".join(lines + grown + first) + "\n"
+    further = [*_before_and_after(kept), *_draws(kept), *_peers(kept)]
+    return PAGE + "\n".join(lines + further + grown + first) + "\n"
+
+
+def _before_and_after(kept: dict[str, Any]) -> list[str]:
+    """Write times of the cores that an earlier state took, beside those of this one."""
+    before = kept.get("before", {})
+    if not before:
+        return []
+    lines = [
+        "",
+        "## Before and after",
+        "",
+        f"Time of the cores at commit {before['commit']}, when fewer programs ran, and now. What",
+        "takes more than 20 s is run once, and its time includes the loading of kernels.",
+        "",
+        "| shape | before | now |",
+        "|---|--:|--:|",
+    ]
+    for name, seconds in before["core_seconds"].items():
+        if name in kept:
+            lines.append(f"| {name} | {seconds} | {_time(kept[name])} |")
+    return lines
+
+
+def _draws(kept: dict[str, Any]) -> list[str]:
+    """Write what draws are worth for ranks and ties, as `benchmarks.effective` found."""
+    draws = kept.get("draws", {})
+    if not draws:
+        return []
+    lines = [
+        "",
+        "## Effective draws per second of a core",
+        "",
+        "Of 4 chains of 1,000 draws, the model being named (`python -m benchmarks.effective`): for",
+        "the rank of an item, and for whether two neighbours are tied; of the item or pair about",
+        f"which least is known, and of the middle one. *Before* is commit {draws['commit']}.",
+        "",
+        "| shape | | cores | least rank | middle rank | least tie | middle tie |",
+        "|---|---|--:|--:|--:|--:|--:|",
+    ]
+    fields = ("ranks_least", "ranks_median", "ties_least", "ties_median")
+    for name in draws["now"]:
+        for state in ("before", "now"):
+            found = draws[state].get(name)
+            if found is not None:
+                cells = [f"{found[field] / found['core_seconds']:,.0f}" for field in fields]
+                shown = [name, state, f"{found['core_seconds']:.1f} s", *cells]
+                lines.append(f"| {' | '.join(shown)} |")
+    return lines
+
+
+def _peers(kept: dict[str, Any]) -> list[str]:
+    """Write what other programs take for strengths alone, without tiers or certainty."""
+    peers = kept.get("peers", [])
+    if not peers:
+        return []
+    lines = [
+        "",
+        "## Other programs",
+        "",
+        "One strength per item, found once: the shortest wall time of some calls, in the same run.",
+        "partial-rankings and autorank could not be installed where this was run, and BayesMallows",
+        "needs R, which was not there.",
+        "",
+        "| data | tierwise | peer | its time | log-likelihood |",
+        "|---|--:|---|--:|---|",
+    ]
+    for row in peers:
+        ours, theirs = (
+            "" if row[name] is None else f"{1000 * row[name]:,.1f} ms"
+            for name in ("seconds", "peer_seconds")
+        )
+        lines.append(f"| {row['case']} | {ours} | {row['peer']} | {theirs} | {row['remark']} |")
+    return lines
 
 
 def _time(found: dict[str, Any]) -> str:
@@ -586,6 +668,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="the file in which the figures are kept")
     parser.add_argument("--page", type=Path, help="write this page of what is kept, and no more")
     parser.add_argument("--first-use", action="store_true", help="run with nothing compiled")
+    parser.add_argument("--peers", action="store_true", help="time other programs for strengths")
     parser.add_argument("--run", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.run:
@@ -598,6 +681,14 @@ def main() -> None:
     kept: dict[str, Any] = {}
     if options.json and options.json.exists():
         kept = json.loads(options.json.read_text(encoding="utf-8"))
+    if options.peers:
+        from benchmarks.strengths import strengths_alone
+
+        kept["peers"] = [asdict(row) for row in strengths_alone()]
+        print("\n".join(_peers(kept)))
+        if options.json:
+            options.json.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
+        return
     if options.first_use:
         for name, (command, write) in FIRST_USES.items():
             found = measure_first_use(command, write)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _MOST_ITEMS = 63
 # Sets are worth collecting where each is chosen from so often, on the average.
 _LEAST_SHARED = 4
+# Sets times items, beyond which they would take too much memory.
+_MOST_MEMBERS = 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +132,7 @@ def choice_sets_of(
     before = np.concatenate((np.zeros(1, dtype=np.uint64), np.cumsum(bits, dtype=np.uint64)))
     ends = block_starts[first_blocks[1:]]
     sets, set_of = np.unique(before[ends][answer_of] - before[starts], return_inverse=True)
-    if len(sets) * _LEAST_SHARED > len(starts):
+    if len(sets) * _LEAST_SHARED > len(starts) or len(sets) * n_items > _MOST_MEMBERS:
         return None
     members = (sets[:, None] >> np.arange(n_items, dtype=np.uint64)) & np.uint64(1)
     return ChoiceSets(members.astype(np.float64), set_of.astype(np.int64), order[starts], answer_of)
