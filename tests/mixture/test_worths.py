@@ -163,7 +163,7 @@ def test_what_cannot_be_had_is_refused(rankings):
     with pytest.raises(InputError, match="for Mallows models"):
         tw.fit_mixture(rankings, 2, distance="hamming", family="luce")
     pairs = Preferences.from_pairs([("Ann", "a", "b"), ("Bob", "b", "a")])
-    with pytest.raises(InputError, match="pair by pair"):
+    with pytest.raises(InputError, match="pairwise answers"):
         tw.fit_mixture(pairs, 2, family="luce")
     with pytest.raises(InputError, match="for Mallows models"):
         tw.sample_mixture(rankings, 2, distance="hamming", family="luce")
