@@ -124,7 +124,7 @@ def test_plans_are_shown_and_kept(plan):
     assert json.loads(json.dumps(plan.to_dict(), allow_nan=False))["sets"] == 12
     assert len(plan.to_frame()) == 3
     assert pickle.loads(pickle.dumps(plan)) == plan
-    assert repr(plan).startswith("Plan('Of rankings of all items")
+    assert repr(plan).startswith("Plan('With rankings of all items")
 
 
 @pytest.mark.parametrize(

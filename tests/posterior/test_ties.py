@@ -66,7 +66,7 @@ def test_few_answers_leave_pairs_open(few, many):
     for row in board.rows[:-1]:
         assert row.better_than_next < 0.95
         assert row.tied_with_next < 0.95
-    assert "3 are open" in note_on_next(board)
+    assert "3 are undecided" in note_on_next(board)
     assert board.one_tier_probability < 0.95
     known = tw.leaderboard(many, family="luce", chains=2, rng=1, progress="off")
     assert "Of 3 neighbouring pairs, 1 differs and 2 are tied or nearly tied." in " ".join(

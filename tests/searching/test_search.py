@@ -468,7 +468,7 @@ def test_summary_says_what_was_compared():
     assert "order ~ prices > say ~ speech" in text
     assert "strict consensus" in text
     assert "no tiers" in text
-    assert "All sizes" in text
+    assert "All allowed sizes" in text
     assert "... and" in text
     degenerate = tw.search(
         tw.load_political_goals(), criterion="agreement", distance="kendall"
