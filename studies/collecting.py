@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy.optimize import isotonic_regression
 from scipy.stats import beta
 
 from studies.harness import Place, Results, Study
@@ -17,17 +18,18 @@ from tierwise import (
     Tiers,
     choose,
     load_llmfao,
-    next_questions,
     sample_posterior,
 )
 from tierwise._util.tasks import run_tasks
 from tierwise.planning.asking import Alike, decide_battles
-from tierwise.planning.claims import chances_of_claims, kinds_of_claims
-from tierwise.planning.plan import short_chains
+from tierwise.planning.claims import chances_of_claims, drawn_tiers, kinds_of_claims
+from tierwise.planning.orders import drawn_orders
+from tierwise.planning.plan import model_of_draw, short_chains, where_reached
+from tierwise.planning.questions import batch_of_questions
 from tierwise.planning.strengths import strengths_of
 from tierwise.posterior.chain import State
 from tierwise.posterior.estimates import share_above
-from tierwise.posterior.run import draw_tiers_from
+from tierwise.posterior.run import DrawnTiers, draw_tiers_from
 from tierwise.posterior.ties import NEARLY
 
 if TYPE_CHECKING:
@@ -36,12 +38,22 @@ if TYPE_CHECKING:
 
     from tierwise.data.rankings import Rankings
     from tierwise.posterior.result import Posterior
+    from tierwise.searching.choice import Choice
 
 CERTAINTY = 0.95
 WAYS = ("at random", "closest strengths", "next_questions")
-TRUTHS = ("tiers", "all different", "theta")
+TRUTHS = ("tiers", "all different", "theta", "spread out")
 # Tiers of every truth that has ties.
 N_TIERS = 5
+CONCLUSION = (
+    "Asking well pays most where strengths are spread out: far apart items are soon settled, and "
+    "votes about them say nothing more. The closest strengths are the wrong ones to ask about: "
+    "close items win about half of their comparisons, tied or not, so votes about them alone look "
+    "as if there were no tiers at all. From look to look it is open again whether there are any."
+)
+AS_THEY_WERE = "as they were"
+LLMFAO_VOTES = 8_931
+ASKED = {"at random": "at random", "next_questions": "well"}
 
 
 @dataclass(frozen=True)
@@ -49,10 +61,9 @@ class Settings:
     """How much is simulated."""
 
     # Items, votes per batch, batches, batches from look to look, and collections of each truth.
-    asking: tuple[tuple[int, int, int, int, int], ...] = ((20, 20, 60, 3, 2),)
-    # Votes per batch, batches, batches from look to look, and collections of LLMFAO again, which
-    # take several minutes each.
-    again: tuple[int, int, int, int] = (200, 60, 5, 0)
+    asking: tuple[tuple[int, int, int, int, int], ...] = ((20, 20, 60, 4, 5),)
+    # Votes per batch, batches, batches from look to look, and collections of LLMFAO again.
+    again: tuple[int, int, int, int] = (150, 60, 5, 3)
     # Numbers of rankings that are looked at, and how many collections of each truth.
     looks: tuple[int, ...] = tuple(range(8, 61, 4))
     streams: int = 40
@@ -62,13 +73,13 @@ class Settings:
 def model_of(truth: str, n_items: int) -> ClusteredLuce | ClusteredMallows:
     """Return the model that answers come from."""
     names = [f"m{number:03d}" for number in range(n_items)]
-    size = 1 if truth == "all different" else -(-n_items // N_TIERS)
+    size = -(-n_items // N_TIERS) if truth in ("tiers", "theta") else 1
     tiers = Tiers([names[start : start + size] for start in range(0, n_items, size)])
     if truth == "theta":
         # The best tier wins about nine of ten comparisons with the last one.
         return ClusteredMallows(tiers, 4.0 / n_items, "inversions")
-    logs = np.linspace(1.0, -1.0, len(tiers))
-    return ClusteredLuce(tiers, np.exp(logs).tolist())
+    most = 3.0 if truth == "spread out" else 1.0
+    return ClusteredLuce(tiers, np.exp(np.linspace(most, -most, len(tiers))).tolist())
 
 
 def _drawn(data: Battles, rng: Generator) -> Posterior:
@@ -78,20 +89,48 @@ def _drawn(data: Battles, rng: Generator) -> Posterior:
         )
 
 
-def _pairs(way: str, data: Battles, number: int, rng: Generator) -> NDArray[np.int64]:
+def _further_draws(data: Battles, choice: Choice, before: DrawnTiers, rng: Generator) -> DrawnTiers:
+    """Go on with two chains where they ended with fewer votes; the first draws are a warm-up."""
+    chains = []
+    for end in (len(before.labels) // 2 - 1, len(before.labels) - 1):
+        seed = np.random.SeedSequence(int(rng.integers(2**31)))
+        chains.append(draw_tiers_from(data, choice, _state_of(before, end), 120, seed))
+    logs = [one.log_worths[20:] for one in chains if one.log_worths is not None]
+    labels = [one.labels[20:] for one in chains]
+    return DrawnTiers(np.concatenate(labels), np.concatenate(logs), chains[0].prior_sizes)
+
+
+def _state_of(drawn: DrawnTiers, draw: int) -> State:
+    """Return a draw as the point of a chain."""
+    assert drawn.log_worths is not None
+    labels = drawn.labels[draw] - 1
+    sizes = tuple(np.bincount(labels).tolist())
+    return State(labels, sizes, np.nan, np.nan, log_worths=drawn.log_worths[draw])
+
+
+def _pairs(
+    way: str, data: Battles, number: int, drawn: DrawnTiers, rng: Generator
+) -> NDArray[np.int64]:
     """Choose the next pairs to ask about, one row each."""
-    n_items = len(data.items)
-    first, second = np.triu_indices(n_items, k=1)
     if way == "at random":
-        chosen = rng.integers(len(first), size=number)
-    elif way == "closest strengths":
-        means = strengths_of(data).means
-        apart = np.abs(means[first] - means[second])
+        return _random_pairs(len(data.items), number, rng)
+    strengths = strengths_of(data)
+    if way == "closest strengths":
+        first, second = np.triu_indices(len(data.items), k=1)
+        apart = np.abs(strengths.means[first] - strengths.means[second])
         chosen = np.argsort(apart + 1e-9 * rng.random(len(apart)))[:number]
-    else:
-        items: dict[Any, int] = {item: place for place, item in enumerate(data.items)}
-        rows = next_questions(data, number, posterior=_drawn(data, rng)).rows
-        return np.array([[items[item] for item in row.items] for row in rows])
+        return np.stack([first[chosen], second[chosen]], axis=1)
+    # As next_questions does it, without a result around it.
+    allowed, prices = ~np.eye(len(data.items), dtype=bool), np.ones(len(data.items))
+    assert drawn.log_worths is not None
+    orders = drawn_orders(drawn.labels, drawn.log_worths)
+    batch = batch_of_questions(strengths, orders, allowed, prices, number, 2)
+    return np.array([members for members, _ in batch])
+
+
+def _random_pairs(n_items: int, number: int, rng: Generator) -> NDArray[np.int64]:
+    first, second = np.triu_indices(n_items, k=1)
+    chosen = rng.integers(len(first), size=number)
     return np.stack([first[chosen], second[chosen]], axis=1)
 
 
@@ -126,8 +165,10 @@ def collect_from(
 ) -> list[list[float]]:
     """Collect votes from a model, as `collect` does."""
     rng = np.random.default_rng(seed)
-    first, second = np.triu_indices(len(model.tiers.items), k=1)
+    items = model.tiers.items
     data: Battles | None = None
+    drawn: DrawnTiers | None = None
+    choice: Choice | None = None
     told = []
     for number in range(1, how.batches + 1):
         if how.like is not None:
@@ -135,18 +176,23 @@ def collect_from(
             assert isinstance(further, Battles)
         else:
             # The first votes are about pairs at random.
-            items = model.tiers.items if data is None else data.items
-            if data is None:
-                places = rng.integers(len(first), size=how.batch)
-                pairs = np.stack([first[places], second[places]], axis=1)
-            else:
-                pairs = _pairs(how.way, data, how.batch, rng)
+            pairs = (
+                _random_pairs(len(items), how.batch, rng)
+                if data is None or drawn is None
+                else _pairs(how.way, data, how.batch, drawn, rng)
+            )
             met = np.zeros((len(items),) * 2, dtype=np.int64)
             np.add.at(met, (pairs.min(axis=1), pairs.max(axis=1)), 1)
             further = decide_battles(model, items, met, how.share_drawn, rng)
         data = further if data is None else data + further
-        if number % how.look_every == 0:
-            told.append(_settled_pairs(_drawn(data, rng), model, data.items))
+        if number % how.look_every == 0 or choice is None or drawn is None:
+            posterior = _drawn(data, rng)
+            drawn = drawn_tiers(posterior)
+            choice = choice or choose(data, family="luce", progress="off", rng=1)
+            if number % how.look_every == 0:
+                told.append(_settled_pairs(posterior, model, data.items))
+        elif how.way == "next_questions":
+            drawn = _further_draws(data, choice, drawn, rng)
     return told
 
 
@@ -167,13 +213,18 @@ def _settled_pairs(
     return [float((right & ~wrong)[pairs].mean()), float(wrong[pairs].mean())]
 
 
-def llmfao_again() -> tuple[ClusteredLuce, Battles]:
-    """Return the tiers of LLMFAO with their worths, and its votes."""
+def llmfao_again(how: Collection, seed: SeedSequence) -> list[list[float]]:
+    """Collect the votes of LLMFAO again, from a draw of what they say, with as many draws."""
     votes = load_llmfao()
     plain = Battles(votes.items, votes.decided, votes.drawn)
-    model = choose(plain, family="luce", progress="off", rng=1).fit.model()
-    assert isinstance(model, ClusteredLuce)
-    return model, plain
+    drawn, asked = seed.spawn(2)
+    posterior = _drawn(plain, np.random.default_rng(drawn))
+    how = replace(
+        how,
+        share_drawn=plain.n_drawn / plain.n_battles,
+        like=plain if how.way == AS_THEY_WERE else None,
+    )
+    return collect_from(model_of_draw(posterior, -1), how, asked)
 
 
 LOOKED_AT = {
@@ -276,18 +327,15 @@ def compute(settings: Settings, place: Place) -> Results:
 
 
 def _collect_again(settings: Settings, place: Place) -> list[dict[str, Any]]:
-    """Collect the votes of LLMFAO again: as they were, and asked well."""
+    """Collect the votes of LLMFAO again: as they were, at random, and asked well."""
     batch, batches, look_every, sets = settings.again
-    model, votes = llmfao_again()
     found = []
-    for way in ("as they were", "next_questions"):
-        share_drawn = votes.n_drawn / votes.n_battles
-        like = votes if way == "as they were" else None
-        how = Collection(way, batch, batches, look_every, share_drawn, like)
+    for way in (AS_THEY_WERE, "at random", "next_questions"):
+        how = Collection(way, batch, batches, look_every)
         seeds = np.random.SeedSequence([settings.seed, 59]).spawn(sets)
         told = run_tasks(
-            collect_from,
-            [(model, how, seed) for seed in seeds],
+            llmfao_again,
+            [(how, seed) for seed in seeds],
             description=f"LLMFAO, {way}",
             workers=place.workers,
         )
@@ -308,56 +356,60 @@ def _look_again_and_again(settings: Settings, place: Place) -> dict[str, Any]:
     }
 
 
-def votes_needed(shares: NDArray[np.float64], votes: list[int], goal: float) -> float:
-    """Return after how many votes a share is reached, or infinity; evenly between two looks."""
-    before, at = 0.0, 0.0
-    for share, number in zip(shares.tolist(), votes, strict=True):
-        if share >= goal:
-            part = 1.0 if share == before else (goal - before) / (share - before)
-            return at + part * (number - at)
-        before, at = share, float(number)
-    return float("inf")
+class Ratio(NamedTuple):
+    """Votes needed for a share of pairs, beside random ones: geometric mean over collections."""
+
+    ratio: float
+    error: float
+    # Collections that did not get there; they are left out of the ratio.
+    not_reached: int
+
+
+def share_reached(told: list[list[list[float]]]) -> float:
+    """Return the share that all of these collections have settled at their end, or before."""
+    return min(float(isotonic_regression(np.array(one)[:, 0]).x[-1]) for one in told)
 
 
 def ratio_of_votes(
-    told: list[list[list[float]]], random: list[list[list[float]]], votes: list[int]
-) -> tuple[float, float]:
-    """Votes needed, beside random ones, for what these settle at the end; with its error.
+    told: list[list[list[float]]], random: list[list[list[float]]], votes: list[int], goal: float
+) -> Ratio:
+    """Compare votes needed for a goal with random ones, collection by collection.
 
-    Shares are averaged over collections, and the error is that of leaving out one at a time.
+    Shares that fall from look to look but for chance are made to rise (isotonic regression).
     """
-    own, others = (np.array(one)[:, :, 0] for one in (told, random))
-
-    def ratio(kept: NDArray[np.bool_]) -> float:
-        base = others[kept].mean(axis=0)
-        goal = float(base[-1])
-        return votes_needed(own[kept].mean(axis=0), votes, goal) / votes_needed(base, votes, goal)
-
-    everything = np.ones(len(own), dtype=bool)
-    if len(own) < 2:
-        return ratio(everything), float("nan")
-    without = [ratio(np.arange(len(own)) != left_out) for left_out in range(len(own))]
-    error = np.sqrt((len(own) - 1) * np.var(without)) if np.isfinite(without).all() else np.inf
-    return ratio(everything), float(error)
+    own, others = (
+        np.array([where_reached(votes, np.array(one)[:, 0], goal) for one in many])
+        for many in (told, random)
+    )
+    logs = np.log(own / others)
+    reached = logs[np.isfinite(logs)]
+    if not len(reached):
+        return Ratio(float("inf"), float("nan"), len(logs))
+    mean = float(np.exp(reached.mean()))
+    error = float("nan")
+    if len(reached) > 1:
+        error = mean * float(reached.std(ddof=1)) / len(reached) ** 0.5
+    return Ratio(mean, error, len(logs) - len(reached))
 
 
 def tell(results: Results, settings: Settings) -> str:
     """Write what was found."""
     return paragraphs(
-        "Votes were collected in batches: pairs chosen at random, those of the closest strengths, "
-        "or those that `next_questions` names; the first batch is random. The truth is five tiers "
-        "with worths, items with worths that are all different, or five tiers with one theta; the "
-        "best wins about nine of ten comparisons with the last. A pair is settled if one of the "
-        "two is better with a probability of 95%, or if both are tied or nearly with that "
-        "probability, and this is true. The goal is the share of pairs that random votes settle at "
-        "the end of the collection; the ratio is how many votes each way needs for it, beside "
-        "random ones, with its standard error. The last column is the largest share of all "
-        "pairs of which something is claimed that is not true, over all looks and collections.",
+        "Votes were collected in batches of as many as there are items: pairs chosen at random, "
+        "those of the closest strengths, or those that `next_questions` names; the first batch is "
+        "random. The truth is five tiers with worths, items with worths that are all different, or "
+        "five tiers with one theta, where the best wins about nine of ten comparisons with the "
+        "last; or worths that are all different and spread out, where the best hardly ever loses "
+        "to the last. A pair is settled if one of the two is better with a probability of 95%, or "
+        "if both are tied or nearly with that probability, and this is true. The goal is a share "
+        "of pairs that random votes have settled at the end of every collection; the ratio is how "
+        "many votes each way needs for it, beside random ones that began with the same batch: the "
+        "geometric mean over collections, with its standard error. Collections that did not reach "
+        "the goal with as many votes as the random ones are counted, and not part of the ratio. "
+        "Wrong is the share of pairs of which something is claimed that is not true, on average "
+        "over looks and collections.",
         _table_of_asking(results["asked"]),
-        "So few collections do not tell `next_questions` from random votes. They do show why the "
-        "closest strengths are not asked about: close items win about half of their comparisons, "
-        "tied or not, so votes about them alone look as if there were no tiers at all. From look "
-        "to look it is open again whether there are any, or all items are even said to be tied.",
+        CONCLUSION,
         _told_again(results["again"]),
         "**Looking again and again.** Rankings of four items were collected, and looked at "
         f"{len(settings.looks)} times, after {settings.looks[0]}, {settings.looks[1]}, ... "
@@ -374,47 +426,77 @@ def tell(results: Results, settings: Settings) -> str:
 
 def _table_of_asking(asked: list[dict[str, Any]]) -> str:
     rows = []
-    for n_items, batch in dict.fromkeys((one["items"], one["batch"]) for one in asked):
+    for n_items in dict.fromkeys(one["items"] for one in asked):
         for truth in TRUTHS:
             of = {
-                one["way"]: one
-                for one in asked
-                if (one["items"], one["batch"], one["truth"]) == (n_items, batch, truth)
+                one["way"]: one for one in asked if (one["items"], one["truth"]) == (n_items, truth)
             }
+            if not of:
+                continue
             random, votes = of["at random"]["told"], of["at random"]["votes"]
-            goal = float(np.array(random)[:, -1, 0].mean())
-            cells = [str(n_items), truth, str(batch), str(len(random)), f"{votes[-1]:,}"]
-            cells.append(percent(goal))
-            cells += [_ratio(*ratio_of_votes(of[way]["told"], random, votes)) for way in WAYS[1:]]
-            most = [float(np.array(of[way]["told"])[:, :, 1].max()) for way in WAYS]
-            rows.append([*cells, ", ".join(percent(share) for share in most)])
-    header = ["items", "truth", "batch", "collections", "random votes", "settled by them"]
+            goal = share_reached(random)
+            cells = [str(n_items), truth, str(len(random)), percent(goal)]
+            needed = [where_reached(votes, np.array(one)[:, 0], goal) for one in random]
+            cells.append(f"{np.exp(np.mean(np.log(needed))):,.0f}")
+            cells += [_ratio(of[way]["told"], random, votes, goal) for way in WAYS[1:]]
+            for place in (0, 1):
+                shares = [np.array(of[way]["told"])[:, :, place] for way in WAYS]
+                told = [float(one[:, -1].mean() if place == 0 else one.mean()) for one in shares]
+                cells.append(", ".join(percent(share) for share in told))
+            rows.append(cells)
+    header = ["items", "truth", "collections", "goal", "random votes for it"]
     return table(
-        [*header, *WAYS[1:], "most wrong at any look: random, closest, `next_questions`"], rows
+        [*header, *WAYS[1:], "settled at the end: random, closest, `next_questions`", "wrong"],
+        rows,
     )
 
 
-def _ratio(ratio: float, error: float) -> str:
-    if not np.isfinite(ratio):
-        return "not reached"
-    return f"{ratio:.2f} ± {error:.2f}" if np.isfinite(error) else f"{ratio:.2f}"
+def _ratio(
+    told: list[list[list[float]]], random: list[list[list[float]]], votes: list[int], goal: float
+) -> str:
+    """Write a ratio with its error, and how often the goal was not reached."""
+    found = ratio_of_votes(told, random, votes, goal)
+    if found.not_reached == len(told):
+        return "never reached"
+    words = f"{found.ratio:.2f}"
+    words += f" ± {found.error:.2f}" if np.isfinite(found.error) else ""
+    missed = f" ({found.not_reached} of {len(told)} not reached)" if found.not_reached else ""
+    return words + missed
 
 
 def _told_again(again: list[dict[str, Any]]) -> str:
     """Say how the votes of LLMFAO would have gone, if that was simulated."""
     if not again[0]["told"]:
         return ""
-    shares = {one["way"]: np.array(one["told"])[:, :, 0].mean(axis=0) for one in again}
+    votes = again[0]["votes"]
+    shares = {one["way"]: np.array(one["told"])[:, :, 0] for one in again}
+    at_hand = [float(np.interp(LLMFAO_VOTES, votes, own)) for own in shares[AS_THEY_WERE]]
+    needed = [
+        f"{', '.join(_votes_for(votes, shares[way], at_hand))} votes asked {how}"
+        for way, how in ASKED.items()
+    ]
     rows = [
-        [f"{number:,}", *(percent(float(own[place])) for own in shares.values())]
-        for place, number in enumerate(again[0]["votes"])
+        [f"{number:,}", *(percent(float(np.median(own[:, place]))) for own in shares.values())]
+        for place, number in enumerate(votes)
     ]
     return paragraphs(
-        "**LLMFAO again.** The votes of LLMFAO were collected again from the tiers found in them, "
-        "with as many draws: about the pairs that were asked about, or those that "
-        "`next_questions` names.",
+        f"**LLMFAO again.** The {LLMFAO_VOTES:,} votes of LLMFAO on 59 models were collected "
+        f"again, {len(at_hand)} times, each from a draw of the tiers and worths that they leave "
+        "possible, with as many draws: about the pairs that were asked about, about pairs at "
+        "random, or about those that `next_questions` names. As they were, the votes settle "
+        f"{', '.join(map(percent, at_hand))} of the pairs. As much is settled, collection by "
+        f"collection, by {'; by '.join(needed)}. *Never* is a collection in "
+        "which nearly all draws say that there are no tiers: questions then follow strengths "
+        "alone, which asks about close items, and that does not show that there are tiers. Medians "
+        "over the collections:",
         table(["votes", *(f"settled, {way}" for way in shares)], rows),
     )
+
+
+def _votes_for(votes: list[int], shares: NDArray[np.float64], goals: list[float]) -> list[str]:
+    """Write how many votes each collection needs for its goal."""
+    needed = [where_reached(votes, own, goal) for own, goal in zip(shares, goals, strict=True)]
+    return [f"{number:,.0f}" if np.isfinite(number) else "never" for number in needed]
 
 
 def _table_of_rules(rules: dict[str, list[dict[str, list[bool]]]]) -> str:

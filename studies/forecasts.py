@@ -5,7 +5,7 @@ from __future__ import annotations
 from csv import DictReader
 from dataclasses import asdict, dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -32,28 +32,42 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.random import Generator, SeedSequence
+    from numpy.typing import NDArray
 
     from tierwise.planning.stopping import Enough
     from tierwise.searching.choice import Choice
 
+    Integers = NDArray[np.int64]
     Answers = Rankings | Battles
     # So many of the answers, in the order in which they came.
     First = Callable[[int], Answers]
 
 CERTAINTY = 0.95
-SIMULATED = {"three tiers": "three tiers of two", "prior": "tiers and worths of the prior"}
-REAL = ("sushi", "MTEB", "LLMFAO", "arena")
+SIMULATED = {
+    ("votes", "three tiers"): "votes, three tiers of two",
+    ("votes", "prior"): "votes, tiers and worths of the prior",
+    ("rankings", "three tiers"): "rankings, three tiers of two",
+    ("rankings", "prior"): "rankings, tiers and worths of the prior",
+}
+REAL = {
+    "sushi": "60 people and ten sushi",
+    "MTEB": "56 tasks and eight models of MTEB",
+    "LLMFAO": "votes on twelve models of LLMFAO with their judges",
+    "arena": "2,000 votes on twelve models of the arena",
+}
 
 
 @dataclass(frozen=True)
 class Settings:
     """How much is simulated."""
 
-    sets: int = 50
-    # Real answers take several times as long as simulated ones.
-    halves: int = 0
+    # Sets of votes and of rankings, which take ten times as long, and how many answers are at hand.
+    votes: tuple[int, int] = (30, 150)
+    rankings: tuple[int, int] = (50, 40)
+    # Real answers, which take several times as long as simulated ones, and how often each.
+    real: tuple[str, ...] = ("MTEB", "LLMFAO", "arena")
+    halves: int = 2
     futures: int = 60
-    at_hand: int = 40
     seed: int = 360
 
 
@@ -90,12 +104,18 @@ def _of_the_prior(rng: Generator) -> ClusteredLuce:
 
 
 def forecasts_of(
-    source: str, number: int, first: First, at_hand: int, total: int, futures: int
+    source: str,
+    number: int,
+    first: First,
+    at_hand: int,
+    total: int,
+    futures: int,
+    family: Literal["luce", "auto"] = "auto",
 ) -> list[dict[str, Any]]:
     """Forecast from the first answers when each open boundary is decided, and see what comes."""
     data = first(at_hand)
     with short_chains():
-        choice = choose(data, progress="off", rng=1)
+        choice = choose(data, family=family, progress="off", rng=1)
         found = enough(data, choice=choice, futures=futures, streams=0, rng=2, progress="off")
     at_again = int(np.argmin(np.abs(np.array(found.further_tried or (0,)) - at_hand)))
     told = []
@@ -138,17 +158,42 @@ def _decided(data: Answers, choice: Choice, found: Enough, place: int) -> bool:
 
 
 def simulated(
-    truth: str, number: int, at_hand: int, futures: int, seed: SeedSequence
+    kind: str, truth: str, number: int, at_hand: int, futures: int, seed: SeedSequence
 ) -> list[dict[str, Any]]:
-    """Draw a model and answers, and forecast from the first of them."""
+    """Draw a model and answers, and forecast from the first of them.
+
+    Votes are analysed by the family that they come from; for rankings a model is chosen.
+    """
     rng = np.random.default_rng(seed)
     model = {"three tiers": _three_tiers, "prior": _of_the_prior}[truth](rng)
-    answers = model.sample(9 * at_hand, rng)
+    total, source = 9 * at_hand, SIMULATED[kind, truth]
+    if kind == "votes":
+        winners, losers = _decided_pairs(model, total, rng)
+        items = tuple(map(str, model.tiers.items))
+
+        def first_votes(number: int) -> Battles:
+            decided = np.zeros((len(items),) * 2)
+            np.add.at(decided, (winners[:number], losers[:number]), 1.0)
+            return Battles(items, decided, np.zeros_like(decided))
+
+        return forecasts_of(source, number, first_votes, at_hand, total, futures, "luce")
+    answers = model.sample(total, rng)
 
     def first(number: int) -> Rankings:
         return answers.subset(slice(0, number))
 
-    return forecasts_of(SIMULATED[truth], number, first, at_hand, 9 * at_hand, futures)
+    return forecasts_of(source, number, first, at_hand, total, futures)
+
+
+def _decided_pairs(model: ClusteredLuce, number: int, rng: Generator) -> tuple[Integers, Integers]:
+    """Let a model decide pairs at random; return who won, and who lost."""
+    labels = model.tiers.label_array(model.tiers.items)
+    worths = np.array(model.worths)[labels]
+    one, other = np.triu_indices(len(labels), k=1)
+    asked = rng.integers(len(one), size=number)
+    one, other = one[asked], other[asked]
+    wins = rng.random(number) < worths[one] / (worths[one] + worths[other])
+    return np.where(wins, one, other), np.where(wins, other, one)
 
 
 def cut_short(
@@ -169,16 +214,16 @@ def cut_short(
         def first(number: int) -> Answers:
             return Battles.from_rows(rows[:number])
 
-    return forecasts_of(name, number, first, total // 2, total, futures)
+    return forecasts_of(name, number, first, total // 2, total, futures, "luce")
 
 
 def _rankings(name: str, folder: Path, rng: Generator) -> Rankings:
-    """Return 200 rankings of ten sushi, or the tasks of MTEB, of twelve models, in any order."""
+    """Return 60 rankings of ten sushi, or the tasks of MTEB, of eight models, in any order."""
     if name == "sushi":
         people = load_sushi(folder / "sushi")
-        return people.subset(rng.permutation(len(people))[:200])
+        return people.subset(rng.permutation(len(people))[:60])
     tasks = read_scores(folder / "mteb" / "scores.csv", better="higher")
-    some = [tasks.items[place] for place in rng.permutation(len(tasks.items))[:12]]
+    some = [tasks.items[place] for place in rng.permutation(len(tasks.items))[:8]]
     return tasks.restrict(some).subset(rng.permutation(len(tasks)))
 
 
@@ -191,7 +236,7 @@ def _votes(name: str, folder: Path, rng: Generator) -> list[tuple[str, ...]]:
                 left, right = row["left"], row["right"]
                 winner = {"left": left, "right": right}.get(row["winner"], "tie")
                 rows.append((left, right, winner, row["worker"]))
-        some = set(rng.choice(sorted({row[0] for row in rows}), size=20, replace=False).tolist())
+        some = set(rng.choice(sorted({row[0] for row in rows}), size=12, replace=False).tolist())
         rows = [row for row in rows if row[0] in some and row[1] in some]
         return [rows[place] for place in rng.permutation(len(rows))]
     battles = read_battles(folder / "arena" / "battles.csv")
@@ -209,21 +254,22 @@ def _votes(name: str, folder: Path, rng: Generator) -> list[tuple[str, ...]]:
 
 def compute(settings: Settings, place: Place) -> Results:
     """Forecast, and see what comes."""
-    root = np.random.SeedSequence(settings.seed)
     outcomes: list[dict[str, Any]] = []
-    for truth in SIMULATED:
+    roots = {kind: np.random.SeedSequence(settings.seed) for kind, _ in SIMULATED}
+    for kind, truth in SIMULATED:
+        sets, at_hand = settings.votes if kind == "votes" else settings.rankings
         found = run_tasks(
             simulated,
             [
-                (truth, number, settings.at_hand, settings.futures, seed)
-                for number, seed in enumerate(root.spawn(settings.sets))
+                (kind, truth, number, at_hand, settings.futures, seed)
+                for number, seed in enumerate(roots[kind].spawn(sets))
             ],
-            description=f"forecasts, {truth}",
+            description=f"forecasts, {kind}, {truth}",
             workers=place.workers,
         )
         outcomes += [row for rows in found for row in rows]
     root = np.random.SeedSequence(settings.seed)
-    for name in REAL:
+    for name in settings.real:
         found = run_tasks(
             cut_short,
             [
@@ -270,15 +316,18 @@ def tell(results: Results, settings: Settings) -> str:
         )
     real = (
         f" Of real answers in a random order the first half was taken, {settings.halves} times "
-        "each: 200 people and ten sushi, 56 tasks and twelve models of MTEB, votes on twenty "
-        "models of LLMFAO with their judges, and 2,000 votes on twelve models of the arena. There "
-        "a forecast can be checked only if its number is at most what the second half holds."
+        f"each ({'; '.join(REAL[name] for name in settings.real)}), all analysed by the family "
+        "`luce`. There a forecast can be checked only if its number is at most what the second "
+        "half holds."
         if settings.halves
         else " Real answers cut short were not part of this run (`halves`)."
     )
     return paragraphs(
-        f"`enough` forecast from {settings.at_hand} rankings of six items, {settings.sets} sets of "
-        f"each kind, with {settings.futures} futures each.{real} A boundary that was open is "
+        f"`enough` forecast from {settings.votes[1]} votes on six items, {settings.votes[0]} sets "
+        f"of each kind, and from {settings.rankings[1]} rankings of six items, "
+        f"{settings.rankings[0]} sets of each kind, with {settings.futures} futures each. Votes "
+        "are analysed by the family that they come from (`luce`); for rankings a model is chosen, "
+        f"which may be another one.{real} A boundary that was open is "
         "decided if it is settled or ruled out at 95%. The forecast at 80% is the number of "
         "further answers that `enough` gives; it came true if the boundary was decided with "
         "exactly so many. Shares have their standard error.",
@@ -296,7 +345,7 @@ STUDY = Study(
     name="forecasts",
     title="Do forecasts of enough answers come true?",
     full=Settings(),
-    quick=Settings(sets=2, halves=1, futures=4, at_hand=20),
+    quick=Settings(votes=(2, 40), rankings=(2, 20), halves=1, futures=4),
     compute=compute,
     tell=tell,
     page="simulations",

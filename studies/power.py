@@ -9,7 +9,8 @@ import numpy as np
 
 from studies.harness import Place, Results, Study
 from studies.writing import paragraphs, percent, table
-from tierwise import ClusteredMallows, Tiers, plan
+from tierwise import ClusteredMallows, Tiers, leaderboard, plan
+from tierwise.planning.plan import short_chains
 
 if TYPE_CHECKING:
     from typing import Any
@@ -22,10 +23,12 @@ SHOWN = (20, 100, 1_000)
 class Settings:
     """How much is simulated."""
 
-    sizes: tuple[tuple[int, ...], ...] = ((1, 2, 1), (2, 2, 2))
+    sizes: tuple[tuple[int, ...], ...] = ((1, 2, 1), (2, 2, 2), (2, 3, 3, 2))
     thetas: tuple[float, ...] = (0.1, 0.3, 1.0)
     answers: tuple[int, ...] = (20, 50, 100, 200, 500, 1_000)
     sets: int = 12
+    # Cells of the table, chosen at random, that are simulated again without `plan`.
+    cells: int = 5
     seed: int = 361
 
 
@@ -53,20 +56,71 @@ def planned(
         "ahead": float(np.asarray(model.pair_probabilities())[0, 1]),
         "answers": list(found.n_answers),
         "separated": found.separated.mean(axis=1).tolist(),
+        "errors": (found.separated.std(axis=1, ddof=1) / settings.sets**0.5).tolist(),
         "found": found.found.mean(axis=1).tolist(),
         "wrong": found.wrong.mean(axis=1).tolist(),
         "needed": list(found.needed(of="differences")),
     }
 
 
+def chosen_cells(settings: Settings) -> list[tuple[tuple[int, ...], float, int]]:
+    """Choose cells of the table at random: sizes, theta and a number of rankings."""
+    rng = np.random.default_rng(settings.seed)
+    every = [
+        (sizes, theta, number)
+        for sizes in settings.sizes
+        for theta in settings.thetas
+        for number in settings.answers
+    ]
+    places = rng.choice(len(every), size=min(settings.cells, len(every)), replace=False)
+    return [every[place] for place in np.sort(places).tolist()]
+
+
+def brute_force(
+    sizes: tuple[int, ...], theta: float, number: int, settings: Settings
+) -> list[float]:
+    """Draw rankings and look at their leaderboard, pair by pair; the share separated in each set.
+
+    Chains are those that users get, longer than those of `plan`.
+    """
+    model = model_of(sizes, theta)
+    root = np.random.SeedSequence([settings.seed, 1, *sizes, round(100 * theta), number])
+    shares = []
+    for seed in root.spawn(settings.sets):
+        drawn, analysed = seed.spawn(2)
+        answers = model.sample(number, np.random.default_rng(drawn))
+        with short_chains():
+            board = leaderboard(
+                answers, distance="inversions", workers=1, progress="off", rng=analysed
+            )
+        tier_of = {item: tier for tier, items in enumerate(model.tiers) for item in items}
+        separated = [
+            board.above_probabilities[one, other] >= board.certainty
+            for one, first in enumerate(board.rows)
+            for other, second in enumerate(board.rows)
+            if tier_of[first.item] < tier_of[second.item]
+        ]
+        shares.append(float(np.mean(separated)))
+    return shares
+
+
 def compute(settings: Settings, place: Place) -> Results:
-    """Plan for each supposed truth."""
+    """Plan for each supposed truth, and simulate some cells again."""
     return {
         "rows": [
             planned(sizes, theta, settings, place.workers)
             for sizes in settings.sizes
             for theta in settings.thetas
-        ]
+        ],
+        "again": [
+            {
+                "sizes": list(sizes),
+                "theta": theta,
+                "number": number,
+                "separated": brute_force(sizes, theta, number, settings),
+            }
+            for sizes, theta, number in chosen_cells(settings)
+        ],
     }
 
 
@@ -108,14 +162,50 @@ def tell(results: Results, settings: Settings) -> str:
         "them, with a 90% interval. Separated although they are tied, or in the wrong order, are "
         f"at most {percent(worst)} of all pairs in any row.",
         table(HEADER, [cells_of(row) for row in results["rows"]]),
+        _told_again(results),
     )
+
+
+def _told_again(results: Results) -> str:
+    """Say what cells gave that were simulated again, if some were."""
+    cells = results.get("again", [])
+    if not cells:
+        return ""
+    return paragraphs(
+        f"{len(cells)} cells, chosen at random among all numbers of rankings that were tried, were "
+        "simulated again without `plan`: other rankings, each set analysed by `leaderboard` with "
+        "the chains that users get, and pairs counted one by one. Shares of pairs separated, with "
+        "their standard errors, and the difference in units of its error:",
+        table(
+            ["items", "theta", "rankings", "plan", "simulated again", "difference"],
+            [_cell_again(one, results["rows"]) for one in cells],
+        ),
+    )
+
+
+def _cell_again(one: dict[str, Any], rows: list[dict[str, Any]]) -> list[str]:
+    """Write a cell that was simulated twice."""
+    [row] = [row for row in rows if (row["sizes"], row["theta"]) == (one["sizes"], one["theta"])]
+    place = row["answers"].index(one["number"])
+    planned_share, planned_error = row["separated"][place], row["errors"][place]
+    shares = np.array(one["separated"])
+    share, error = float(shares.mean()), float(shares.std(ddof=1) / len(shares) ** 0.5)
+    both = float(np.hypot(planned_error, error))
+    return [
+        f"{sum(one['sizes'])} in tiers of {', '.join(map(str, one['sizes']))}",
+        f"{one['theta']:g}",
+        f"{one['number']:,}",
+        f"{percent(planned_share)} ± {percent(planned_error)}",
+        f"{percent(share)} ± {percent(error)}",
+        f"{(planned_share - share) / both:+.1f}" if both else f"{planned_share - share:+.1f}",
+    ]
 
 
 STUDY = Study(
     name="power",
     title="How many rankings are needed?",
     full=Settings(),
-    quick=Settings(sizes=((1, 2, 1),), thetas=(1.0,), answers=(20, 100), sets=2),
+    quick=Settings(sizes=((1, 2, 1),), thetas=(1.0,), answers=(20, 100), sets=2, cells=1),
     compute=compute,
     tell=tell,
     page="simulations",
