@@ -249,7 +249,7 @@ def test_a_full_disk_leaves_nothing_behind(client, settings, monkeypatch, given)
     monkeypatch.setattr(Store, "file_of", lambda *_: Path("/dev/full"))
     answer = client.post("/data", **given)
     assert answer.status_code in (400, 507)
-    assert re.search("server's disk is full|stopped without a result", answer.text)
+    assert re.search("disk is full|stopped without a result", answer.text)
     assert list(settings.folder.iterdir()) == []
     monkeypatch.undo()
     assert client.post("/data", **given).status_code == 303
