@@ -203,7 +203,7 @@ def test_one_chain_cannot_be_judged():
 
 @pytest.mark.filterwarnings("ignore::tierwise.TierwiseWarning")
 def test_the_same_seed_gives_the_same_draws_and_arguments_matter():
-    goals = tw.load_political_goals()
+    goals = tw.ClusteredMallows(tw.Tiers([["a", "b"], ["c", "d"]]), 1.0).sample(60, rng=1)
     base = {"n_groups": 2, "sizes": (2, 2), "chains": 2, "draws": 20, "warmup": 5, "starts": 2}
     plain = tw.sample_mixture(goals, **in_groups(base), rng=1)
     assert np.array_equal(plain.shares, tw.sample_mixture(goals, **in_groups(base), rng=1).shares)

@@ -19,6 +19,11 @@ def rankings(request):
     return tw.Rankings.from_orderings([[a, b, c], [b, a, c], [b, c, a]] * 4)
 
 
+@pytest.mark.parametrize(
+    "rankings",
+    ["pairs", *(pytest.param(name, marks=pytest.mark.slow) for name in ("numbers", "dates"))],
+    indirect=True,
+)
 def test_posterior_and_report(rankings, tmp_path):
     posterior = tw.sample_posterior(rankings, rng=1)
     assert posterior.items == rankings.items

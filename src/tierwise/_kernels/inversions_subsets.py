@@ -51,7 +51,7 @@ class SubsetProblem(NamedTuple):
     curves: _Floats
     """``[s, r]`` for complete rankings, ``[set]`` otherwise: curves that make up a line's."""
     memo: _Floats
-    """Values of lines at equidistant numbers of inversions, NaN where not yet known."""
+    """Values of lines at equidistant numbers of inversions, 0 where not yet known."""
     memo_offsets: _Integers
     memo_steps: _Floats
 
@@ -116,7 +116,7 @@ def _memo_at(problem: SubsetProblem, size: int, n_worse: int, place: int) -> flo
     """Value of a line at a kept number of inversions."""
     entry = problem.memo_offsets[size, n_worse] + place
     value = problem.memo[entry]
-    if np.isnan(value):
+    if value == 0.0:
         total = place * problem.memo_steps[size, n_worse]
         value = line_value(problem.objective, problem.curves[size, n_worse], total)
         problem.memo[entry] = value

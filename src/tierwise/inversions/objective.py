@@ -271,7 +271,8 @@ class SubsetTables:
             self.tier_values(objective),
             self.sizes,
             curves,
-            np.full(n_kept, np.nan),
+            # Zeros take no memory until they are written to: most lines are never met.
+            np.zeros(n_kept),
             offsets,
             steps,
         )
