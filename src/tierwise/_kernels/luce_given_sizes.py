@@ -15,7 +15,32 @@ _Integers = npt.NDArray[np.int64]
 
 
 @compiled_part
-def exchange_items(  # noqa: PLR0912 - which items, given which worths, and whether they stay
+def list_by_tier(labels: _Integers, sizes: _Floats, count: int, members: _Integers) -> _Integers:
+    """List items tier by tier; return where each tier begins, and where the last one ends."""
+    starts = np.zeros(count + 1, dtype=np.int64)
+    for tier in range(count):
+        starts[tier + 1] = starts[tier] + int(sizes[tier])
+    ends = starts[:count].copy()
+    for item in range(len(labels)):
+        members[ends[labels[item]]] = item
+        ends[labels[item]] += 1
+    return starts
+
+
+@compiled_part
+def draw_two(starts: _Integers, apart: int, rng: np.random.Generator) -> tuple[int, int]:
+    """Draw two places of a list tier by tier: of tiers so far apart, or, given 0, any two."""
+    count = len(starts) - 1
+    if apart == 0:
+        return int(starts[count] * rng.random()), int(starts[count] * rng.random())
+    one = int((count - apart) * rng.random())
+    place = starts[one] + int((starts[one + 1] - starts[one]) * rng.random())
+    other = one + apart
+    return place, starts[other] + int((starts[other + 1] - starts[other]) * rng.random())
+
+
+@compiled_part
+def exchange_items(
     labels: _Integers,
     worths: _Floats,
     count: int,
@@ -37,25 +62,13 @@ def exchange_items(  # noqa: PLR0912 - which items, given which worths, and whet
     """
     if count < 2:
         return
-    starts = np.zeros(count + 1, dtype=np.int64)
-    for tier in range(count):
-        starts[tier + 1] = starts[tier] + int(sizes[tier])
-    ends = starts[:count].copy()
-    for item in range(len(labels)):
-        members[ends[labels[item]]] = item
-        ends[labels[item]] += 1
+    starts = list_by_tier(labels, sizes, count, members)
     for step in range(n_steps):
-        if step % 4 < 2:
-            one = int((count - 1) * rng.random())
-            other = one + 1
-            place = starts[one] + int(sizes[one] * rng.random())
-            swap = starts[other] + int(sizes[other] * rng.random())
-        else:
-            place, swap = int(len(labels) * rng.random()), int(len(labels) * rng.random())
-            one, other = labels[members[place]], labels[members[swap]]
-            if one == other:
-                continue
+        place, swap = draw_two(starts, 1 if step % 4 < 2 else 0, rng)
         first, second = members[place], members[swap]
+        one, other = labels[first], labels[second]
+        if one == other:
+            continue
         won, time = arrivals[second] - arrivals[first], times[second] - times[first]
         before_one, before_other = worths[one], worths[other]
         if step % 2 == 0:

@@ -32,6 +32,7 @@ import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled, compiled_part
 from tierwise._kernels.luce_effects import move_effects
+from tierwise._kernels.luce_given_sizes import draw_two, list_by_tier
 from tierwise._kernels.luce_tiers import write_draw
 from tierwise._kernels.ordered_partition import choose
 
@@ -285,26 +286,13 @@ def _exchange_items(
     """
     if count < 2:
         return
-    n_items = len(stand.labels)
-    starts = np.zeros(count + 1, dtype=np.int64)
-    for tier in range(count):
-        starts[tier + 1] = starts[tier] + int(stand.sizes[tier])
-    ends = starts[:count].copy()
-    for item in range(n_items):
-        members[ends[stand.labels[item]]] = item
-        ends[stand.labels[item]] += 1
+    starts = list_by_tier(stand.labels, stand.sizes, count, members)
     for step in range(n_steps):
-        if step % 2 == 0:
-            one = int((count - 1) * rng.random())
-            other = one + 1
-            place = starts[one] + int(stand.sizes[one] * rng.random())
-            swap = starts[other] + int(stand.sizes[other] * rng.random())
-        else:
-            place, swap = int(n_items * rng.random()), int(n_items * rng.random())
-            one, other = stand.labels[members[place]], stand.labels[members[swap]]
-            if one == other:
-                continue
+        place, swap = draw_two(starts, 1 - step % 2, rng)
         first, second = members[place], members[swap]
+        one, other = stand.labels[first], stand.labels[second]
+        if one == other:
+            continue
         gain = _gain_of_move(first, other, count, given, stand)
         stand.labels[first] = other
         _move_meetings(first, one, other, given, stand)
