@@ -11,17 +11,17 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_part
+from tierwise._kernels.compiling import compiled, compiled_part, inlined
 from tierwise._kernels.consensus import total_cost
 from tierwise._kernels.orderings import order_of
 from tierwise._kernels.subsets import find_optima, least_costs
+from tierwise._kernels.theta import top_of_curve
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
 
-_MOST_NEWTON_STEPS = 200
-# The root is found to this much of itself.
-_PRECISION = 1e-10
+# The root is found to this much of where the first step leads.
+_PRECISION = 1e-9
 # Totals that differ by less, relative to all costs, differ by rounding only.
 _RELATIVE_TOLERANCE = 1e-12
 
@@ -119,6 +119,20 @@ def _moments(shares: _Floats, theta: float) -> tuple[float, float, float]:
     return total, mean, second / total - mean * mean
 
 
+class _Distances(NamedTuple):
+    """Orderings at each distance, in units, relative to those at 0, and the mean of answers."""
+
+    shares: _Floats
+    mean: float
+
+
+@inlined
+def _derivatives(distances: _Distances, theta: float) -> tuple[float, float]:
+    """Return the derivatives of the log-likelihood, per answer."""
+    _, expected, variance = _moments(distances.shares, theta)
+    return expected - distances.mean, -variance
+
+
 @compiled_part
 def _solve_likelihood_equation(shares: _Floats, mean: float) -> float:
     """Return the theta at which the expected distance is the mean one, in units."""
@@ -127,22 +141,9 @@ def _solve_likelihood_equation(shares: _Floats, mean: float) -> float:
         return 0.0
     if mean <= 0.0:
         return np.inf
-    low, high = 0.0, np.inf
-    theta = (expected - mean) / variance
-    for _ in range(_MOST_NEWTON_STEPS):
-        _, expected, variance = _moments(shares, theta)
-        if expected > mean:
-            low = theta
-        else:
-            high = theta
-        following = theta + (expected - mean) / variance if variance > 0.0 else np.inf
-        if not low <= following <= high:
-            following = 2.0 * theta if np.isinf(high) else 0.5 * (low + high)
-        settled = abs(following - theta) <= _PRECISION * theta
-        theta = following
-        if settled:
-            break
-    return theta
+    start = (expected - mean) / variance
+    curve = _Distances(shares, mean)
+    return float(top_of_curve(_derivatives, curve, start, 0.0, np.inf, _PRECISION * start))
 
 
 @compiled

@@ -22,7 +22,13 @@ import numpy as np
 import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled, compiled_part, inlined
-from tierwise._kernels.theta import PriorTable, grid_quantiles, log_prior
+from tierwise._kernels.theta import (
+    PriorTable,
+    grid_quantiles,
+    integral_up_to,
+    log_prior,
+    top_of_curve,
+)
 
 _Floats = npt.NDArray[np.float64]
 
@@ -111,7 +117,8 @@ def make_single_theta_grid(theta: float, largest: int) -> FactorialGrid:
 
 _SCANNED = 64
 _LEAST, _MOST = 1e-5, 40.0
-_NEWTON_STEPS = 200
+# The top of a likelihood is found to this share of theta, that of a line to this share of a cell.
+_PRECISION, _TOLERANCE_IN_CELL = 1e-13, 1e-10
 
 
 @compiled
@@ -128,6 +135,19 @@ def theta_derivatives(
         first += coefficients[number] * rows[1, number]
         second += coefficients[number] * rows[2, number]
     return value, first, second
+
+
+class _ThetaLikelihood(NamedTuple):
+    """What the likelihood of one theta depends on, as in `theta_derivatives`."""
+
+    total: float
+    coefficients: _Floats
+
+
+@inlined
+def _slope_and_bend(likelihood: _ThetaLikelihood, theta: float) -> tuple[float, float]:
+    _, first, second = theta_derivatives(likelihood.total, likelihood.coefficients, theta)
+    return first, second
 
 
 @compiled
@@ -150,19 +170,9 @@ def maximise_theta(total: float, coefficients: _Floats) -> tuple[float, float, f
     _, first, second = theta_derivatives(total, coefficients, 0.0)
     if node <= 1 and first <= 0.0:
         return 0.0, theta_derivatives(total, coefficients, 0.0)[0], -second
-    theta = thetas[node]
-    for _ in range(_NEWTON_STEPS):
-        value, first, second = theta_derivatives(total, coefficients, theta)
-        if first > 0.0:
-            low = theta
-        else:
-            high = theta
-        following = theta - first / second if second < 0.0 else -1.0
-        if not low <= following <= high:
-            following = (low + high) / 2.0
-        if abs(following - theta) <= 1e-13 * theta:
-            break
-        theta = following
+    likelihood = _ThetaLikelihood(total, coefficients)
+    start = thetas[node]
+    theta = top_of_curve(_slope_and_bend, likelihood, start, low, high, _PRECISION * start)
     value, _, second = theta_derivatives(total, coefficients, theta)
     return theta, value, -second
 
@@ -220,6 +230,32 @@ def curve_at(grid: FactorialGrid, curve: _Floats, theta: float) -> float:
     return float(curve[cell, 0] + part * (slope + part * (0.5 * bend + part * higher)))
 
 
+class _Cell(NamedTuple):
+    """A line between two nodes: the coefficients of its quintic, and what inversions cost."""
+
+    slope: float
+    bend: float
+    third: float
+    fourth: float
+    fifth: float
+    start: float
+    step: float
+    cost: float
+
+
+@inlined
+def _cell_derivatives(cell: _Cell, part: float) -> tuple[float, float]:
+    """Return the derivatives of a line where a part of a cell is passed, in steps."""
+    x = cell.start + part * cell.step
+    first = cell.slope + part * (
+        cell.bend + part * (3.0 * cell.third + part * (4.0 * cell.fourth + part * 5.0 * cell.fifth))
+    )
+    second = cell.bend + part * (
+        6.0 * cell.third + part * (12.0 * cell.fourth + part * 20.0 * cell.fifth)
+    )
+    return first - cell.cost * np.cosh(x), second - cell.cost * cell.step * np.sinh(x)
+
+
 @compiled_part
 def maximise_line(grid: FactorialGrid, curve: _Floats, total: float) -> tuple[float, float]:
     """Largest value of a line over theta, and that theta, which may be 0 or infinite."""
@@ -239,28 +275,18 @@ def maximise_line(grid: FactorialGrid, curve: _Floats, total: float) -> tuple[fl
     here = curve[node, 1] - total * grid.step * np.cosh(node * grid.step) / grid.scale
     if here < 0.0:
         cell = node - 1
-    low, high, part = 0.0, 1.0, 0.5
-    slope, bend = curve[cell, 1], curve[cell, 2]
     third, fourth, fifth = _quintic(curve, cell)
-    unit = grid.step / grid.scale
-    for _ in range(_NEWTON_STEPS):
-        x = (cell + part) * grid.step
-        first = slope + part * (
-            bend + part * (3.0 * third + part * (4.0 * fourth + part * 5.0 * fifth))
-        )
-        second = bend + part * (6.0 * third + part * (12.0 * fourth + part * 20.0 * fifth))
-        first -= total * unit * np.cosh(x)
-        second -= total * unit * grid.step * np.sinh(x)
-        if first > 0.0:
-            low = part
-        else:
-            high = part
-        following = part - first / second if second < 0.0 else -1.0
-        if not low < following < high:
-            following = (low + high) / 2.0
-        if abs(following - part) < 1e-10:
-            break
-        part = following
+    between = _Cell(
+        curve[cell, 1],
+        curve[cell, 2],
+        third,
+        fourth,
+        fifth,
+        cell * grid.step,
+        grid.step,
+        total * grid.step / grid.scale,
+    )
+    part = top_of_curve(_cell_derivatives, between, 0.5, 0.0, 1.0, _TOLERANCE_IN_CELL)
     theta = np.sinh((cell + part) * grid.step) / grid.scale
     value = curve_at(grid, curve, theta) - theta * total
     if value < best:
@@ -383,13 +409,9 @@ def theta_quantile(
 ) -> float:
     """Theta below which a share of its posterior lies: a draw, where the share is uniform."""
     points, heights = theta_density(grid, prior, curve, total)
-    cumulative = np.zeros(points.shape[0])
-    for place in range(1, points.shape[0]):
-        cell = (heights[place - 1] + heights[place]) / 2.0
-        cumulative[place] = cumulative[place - 1] + cell
     shares = np.empty(1)
     shares[0] = share
-    return float(np.exp(grid_quantiles(points, heights, cumulative, shares)[0]))
+    return float(np.exp(grid_quantiles(points, heights, integral_up_to(heights), shares)[0]))
 
 
 @inlined

@@ -1,4 +1,7 @@
-"""Draws of theta: by the inverse of its distribution function, and by slice sampling.
+"""What kernels ask of theta: where a likelihood is highest, and draws.
+
+The highest point is found by Newton's method, kept between bounds. Draws are made by the inverse of
+the distribution function, and by slice sampling.
 
 The distribution function is that of a density on a grid, or of one that is tabulated around its
 peak, for a prior times ``exp(-theta total) / Psi(theta)^number``. Chebyshev series, which
@@ -13,7 +16,8 @@ References
 R. M. Neal (2003). Slice sampling. Annals of Statistics 31, 705-767.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,15 +26,64 @@ from tierwise._kernels.compiling import compiled, compiled_part, inlined
 from tierwise._kernels.counting import count_up_to
 
 _Floats = npt.NDArray[np.float64]
+_Curve = TypeVar("_Curve")
 
+# Steps to the top of a curve, at most; halving alone would need fewer than a hundred.
+_MOST_NEWTON_STEPS = 200
+# Steps to a quantile between two points.
 _NEWTON_STEPS = 4
 # Where the log density is this far below its peak, nothing is left.
 _DEPTH = 37.0
 # Points between the ends of what is left: a few dozen for each standard deviation.
 _FEWEST_POINTS, _WANTED_POINTS = 200, 400
+# A density that falls to 0 from this height within one step jumps there.
+_JUMP = 1e-9
 # What the density is wanted for: where the chain is, the two ends, points between them.
 _HERE, _LOW, _HIGH, _BETWEEN, ACCEPTED = 0, 1, 2, 3, 4
 SLICE_WIDTH = 0.3
+
+
+@inlined
+def top_of_curve(
+    derivatives: Callable[[_Curve, float], tuple[float, float]],
+    curve: _Curve,
+    start: float,
+    low: float,
+    high: float,
+    tolerance: float,
+) -> float:
+    """Return where a curve is highest, by Newton steps that stay between bounds.
+
+    A step that leaves them, or where the curve is not concave, goes to the middle instead, or to
+    twice as much where there is no upper bound. Both functions are copied into the kernel that
+    calls this.
+
+    Parameters
+    ----------
+    derivatives
+        ``derivatives(curve, at)`` returns the first two derivatives.
+    curve
+        What they depend on.
+    start, low, high
+        Where to begin, above 0, and the bounds; ``high`` may be infinite.
+    tolerance
+        A step that is not larger is the last.
+    """
+    at = start
+    for _ in range(_MOST_NEWTON_STEPS):
+        slope, bend = derivatives(curve, at)
+        if slope > 0.0:
+            low = at
+        else:
+            high = at
+        following = at - slope / bend if bend < 0.0 else -1.0
+        if not low <= following <= high:
+            following = 2.0 * at if high == np.inf else (low + high) / 2.0
+        settled = abs(following - at) <= tolerance
+        at = following
+        if settled:
+            break
+    return at
 
 
 @compiled
@@ -82,6 +135,29 @@ def grid_quantiles(
     return quantiles
 
 
+@compiled
+def integral_up_to(heights: _Floats) -> _Floats:
+    """Integral of a density up to each of its points, which are equidistant, in steps.
+
+    Between two points it is that of the cubic through them and their neighbours, or of a straight
+    line beside a jump of the prior. Where it jumps to impossible thetas the cell is left out.
+    """
+    n_points = heights.shape[0]
+    cumulative = np.zeros(n_points)
+    for cell in range(n_points - 1):
+        left, right = heights[cell], heights[cell + 1]
+        before = heights[cell - 1] if cell > 0 else 0.0
+        after = heights[cell + 2] if cell + 2 < n_points else 0.0
+        straight = (left + right) / 2.0
+        part = (26.0 * straight - before - after) / 24.0
+        if abs(part - straight) >= 0.5 * straight:
+            part = straight
+        if straight > _JUMP and min(left, right) == 0.0:
+            part = 0.0
+        cumulative[cell + 1] = cumulative[cell] + part
+    return cumulative
+
+
 class PriorTable(NamedTuple):
     """Log density of theta: that of a Gamma distribution plus what a table says."""
 
@@ -122,6 +198,7 @@ class ThetaPoints(NamedTuple):
     """Thetas that are equidistant on the scale of their logarithm, and what is known there."""
 
     prior: PriorTable
+    """The prior, with the points as nodes."""
     log_thetas: _Floats
     thetas: _Floats
     log_partition: _Floats
@@ -136,9 +213,9 @@ def _height(
     at: int | np.int64,
 ) -> float:
     """Log density at a point."""
-    theta = points.thetas[at]
-    prior = log_prior(points.prior, points.log_thetas[at], theta)
-    return float(prior - number * points.log_partition[at] - total * theta)
+    # The prior is tabled at the points: to compute it takes a quarter of a Gibbs sweep.
+    prior = points.prior.at_nodes[at]
+    return float(prior - number * points.log_partition[at] - total * points.thetas[at])
 
 
 @compiled_part
@@ -208,17 +285,12 @@ def _tabulate_theta(
         return np.empty(0), np.empty(0), np.empty(0)
     stride = max(span // _WANTED_POINTS, 1)
     n_points = span // stride + 1
-    chosen, heights, cumulative = np.empty(n_points), np.empty(n_points), np.zeros(n_points)
+    chosen, heights = np.empty(n_points), np.empty(n_points)
     for point in range(n_points):
         place = first + point * stride
         chosen[point] = points.log_thetas[place]
         heights[point] = np.exp(_height(points, number, total, place) - peak)
-    for cell in range(n_points - 1):
-        before = heights[cell - 1] if cell > 0 else 0.0
-        after = heights[cell + 2] if cell + 2 < n_points else 0.0
-        inner = 13.0 * (heights[cell] + heights[cell + 1])
-        cumulative[cell + 1] = cumulative[cell] + max((inner - before - after) / 24.0, 0.0)
-    return chosen, heights, cumulative
+    return chosen, heights, integral_up_to(heights)
 
 
 @compiled

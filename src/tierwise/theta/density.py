@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise._kernels.theta import PriorTable, ThetaPoints, grid_quantiles
+from tierwise._kernels.theta import PriorTable, ThetaPoints, grid_quantiles, integral_up_to
 from tierwise.errors import InputError
 from tierwise.model.priors import Gamma, ThetaPrior, as_theta_prior
 from tierwise.theta.quadrature import (
@@ -30,8 +30,6 @@ _Floats = NDArray[np.float64]
 # Under a prior that hardly says anything theta may be larger than on the first grid, if all
 # rankings agree; under one that is infinite at 0 it may be smaller.
 _LEAST_EVER, _MOST_EVER = log(1e-300), log(1e30)
-# A density that falls to 0 from this height within one step jumps there.
-_JUMP = 1e-9
 _KEPT_DENSITIES = 512
 # Numbers that are computed at the same time: 8 MB.
 _NUMBERS_AT_A_TIME = 1_000_000
@@ -69,15 +67,7 @@ class ThetaDensity:
     @cached_property
     def _cumulative(self) -> _Floats:
         """Integral up to each point, in steps of the grid."""
-        padded = np.concatenate([[0.0], self.heights, [0.0]])
-        left, right = padded[1:-2], padded[2:-1]
-        straight = (left + right) / 2.0
-        cubic = (26.0 * straight - padded[:-3] - padded[3:]) / 24.0
-        # Cubics through four points, or a straight line beside a jump of the prior. Where it jumps
-        # to impossible thetas the cell is left out.
-        cells = np.where(np.abs(cubic - straight) < 0.5 * straight, cubic, straight)
-        cells[(np.minimum(left, right) == 0.0) & (straight > _JUMP)] = 0.0
-        return np.concatenate([[0.0], np.cumsum(cells)])
+        return integral_up_to(self.heights)
 
     def quantile(self, shares: _Floats) -> _Floats:
         """Theta below which these shares of the distribution lie."""
@@ -259,7 +249,8 @@ def theta_points(
     """
     log_thetas = np.arange(*log_range, _STEP)
     thetas = np.exp(log_thetas)
-    return ThetaPoints(prior_table(prior), log_thetas, thetas, log_partition(thetas))
+    table = prior_table(prior, nodes=thetas)
+    return ThetaPoints(table, log_thetas, thetas, log_partition(thetas))
 
 
 def prior_table(
@@ -293,5 +284,6 @@ def prior_table(
     extra = np.asarray(made.log_density(np.exp(points)), dtype=np.float64)
     at_nodes = np.full(len(logs), -inf)
     later = nodes > 0.0
-    at_nodes[later] = np.interp(logs[later], points, extra) + logs[later]
+    with np.errstate(over="ignore"):
+        at_nodes[later] = np.asarray(made.log_density(nodes[later])) + logs[later]
     return PriorTable(1.0, 0.0, 0.0, lowest, highest, _TABLE_START, _TABLE_STEP, extra, at_nodes)
