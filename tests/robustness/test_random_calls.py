@@ -8,24 +8,24 @@ import inspect
 import pytest
 
 import tierwise as tw
-from tests.robustness import random_calls
+from tests.robustness import random_calls, random_options, random_uses
 from tierwise import plots
 
 
-@pytest.mark.parametrize("name", sorted(random_calls.OPTIONS))
+@pytest.mark.parametrize("name", sorted(random_options.OPTIONS))
 def test_every_option_is_drawn(name):
     """A new option of a public function is one more line among those that are drawn."""
     parameters = list(inspect.signature(getattr(tw, name)).parameters)
-    n_given = (name not in random_calls.WITHOUT_DATA) + (name in random_calls.SECOND)
-    drawn = {*random_calls.OPTIONS[name], *random_calls.FIXED, *parameters[:n_given]}
+    n_given = (name not in random_options.WITHOUT_DATA) + (name in random_options.SECOND)
+    drawn = {*random_options.OPTIONS[name], *random_options.FIXED, *parameters[:n_given]}
     assert set(parameters) <= drawn
-    assert set(random_calls.OPTIONS[name]) <= set(parameters)
+    assert set(random_options.OPTIONS[name]) <= set(parameters)
 
 
 def test_every_function_and_figure_is_drawn():
     functions = {name for name in tw.__all__ if inspect.isfunction(getattr(tw, name))}
-    assert functions == set(random_calls.OPTIONS) | random_calls.NOT_DRAWN
-    drawn = set().union(*random_calls.FIGURES.values(), *random_calls.FIGURES_OF_DATA.values())
+    assert functions == set(random_options.OPTIONS) | random_options.NOT_DRAWN
+    drawn = set().union(*random_uses.FIGURES.values(), *random_uses.FIGURES_OF_DATA.values())
     assert drawn <= set(plots.__all__)
 
 
