@@ -1,6 +1,7 @@
 """fit_mixture as users meet it."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -437,3 +438,11 @@ def test_single_comparisons_are_refused_as_they_tell_nobodys_group(kind):
     with pytest.raises(tw.InputError, match=r"two items only.*assessor"):
         tw.fit_mixture(answers, 2)
     assert tw.fit_mixture(answers, 1, distance="kendall", rng=1).n_groups == 1
+
+
+def test_a_theta_that_is_hardly_determined_has_no_error_in_words(found):
+    group = found.groups[0]
+    assert " ± " in group.parameters()
+    unsure = replace(group, theta=4.363, theta_error=22.714)
+    assert unsure.parameters(3) == "theta 4.363, which the answers hardly determine"
+    assert " ± " in replace(group, theta=0.01, theta_error=0.05).parameters()

@@ -151,6 +151,7 @@ def test_the_leaderboard_of_several_thetas_is_by_their_own_evidence():
     tiers = tw.Tiers([["a"], ["b", "c"], ["d", "e"]])
     answers = tw.ClusteredMallows(tiers, (1.2, 0.3), "inversions", "tier").sample(200, rng=1)
     found = tw.search(answers, "inversions", concentration="tier", rng=1)
+    assert "theta" not in found.summary().split("\n\n")[1]
     for one in found.leaderboard[:5]:
         partition = partition_function(one.sizes, "inversions", concentration="tier")
         value = log_integrated_thetas(

@@ -186,6 +186,10 @@ class Group(Result):
         if self.worth_estimates:
             return f"worths {', '.join(format(worth, '.3g') for worth in self.worths)}"
         theta = "infinite" if isinf(self.theta) else f"{self.theta:.{digits}f}"
+        # Where the likelihood hardly falls towards infinity, the standard error, which is that of a
+        # normal approximation, says nothing else.
+        if self.theta_error > max(self.theta, 1.0):
+            return f"theta {theta}, which the answers hardly determine"
         return f"theta {theta}{_plus_minus(self.theta_error, digits)}"
 
     @property

@@ -67,10 +67,15 @@ def _weights(search: "Search") -> list[str]:
 def header(search: "Search") -> list[str]:
     """Return the names of the columns."""
     evidence = ["log evidence", "probability"] if search.criterion == "evidence" else []
-    theta = [] if search.best.family == "luce" else ["theta"]
+    theta = ["theta"] if _has_one_theta(search) else []
     if search.criterion == "posterior":  # elsewhere what is behind is not log evidence
         return ["sizes", "tiers", *theta, "criterion", "behind", "odds", ""]
     return ["sizes", "tiers", *theta, "agreement", "criterion", *evidence, "behind", ""]
+
+
+def _has_one_theta(search: "Search") -> bool:
+    """Return whether tiers of each sizes have one theta: not worths, nor a theta per tier."""
+    return search.best.family != "luce" and search.best.concentration == "single"
 
 
 def row(search: "Search", one: "Candidate") -> list[str]:
@@ -92,7 +97,7 @@ def row(search: "Search", one: "Candidate") -> list[str]:
     return [
         " ".join(map(str, one.sizes)),
         str(len(one.sizes)),
-        *([] if search.best.family == "luce" else [_number(one.theta, ".4f")]),
+        *([_number(one.theta, ".4f")] if _has_one_theta(search) else []),
         *agreement,
         criterion,
         *evidence,
