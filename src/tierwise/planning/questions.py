@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from tierwise._util.cards import Card
 from tierwise._util.checks import (
     check_choice,
     check_count,
@@ -156,6 +157,10 @@ class Questions(Result):
                 cell += [share_in_words(share) for share in (row.above, row.near, row.below)]
             cells.append(cell)
         return header, cells
+
+    def _card(self) -> Card:
+        title = "What to ask next" if self.rows else _NOTHING_OPEN
+        return Card(title, [("draws", f"{self.n_draws:,}")], table=self.table())
 
     def summary(self, width: int = 88) -> str:
         """Return the questions as text.

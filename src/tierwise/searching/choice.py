@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tierwise._util.cards import Card
 from tierwise._util.results import Result
 from tierwise.model.priors import DEFAULT_PRIORS
 from tierwise.searching.result import NOT_DECIDED
@@ -98,6 +99,9 @@ class Choice(Result):
 
     def __repr__(self) -> str:
         return f"Choice({self.sentence()!r})"
+
+    def _card(self) -> Card:
+        return Card("Which model", sections=[self.fit.tier_section()], note=self.sentence())
 
 
 def choose(
