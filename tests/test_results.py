@@ -183,3 +183,19 @@ def test_frames_hold_one_row_per_item(results):
     assert pairs["observed"].tolist() == pytest.approx(
         results["FitCheck"].pairs_observed[np.triu_indices(4, k=1)]
     )
+
+
+def test_plans_and_choices_have_cards_of_their_own():
+    model = tw.ClusteredLuce(tw.Tiers([["a"], ["b", "c"]]), (9.0, 1.0))
+    answers = model.sample(40, rng=1)
+    choice = tw.choose(answers, family="luce", rng=1)
+    shown = {
+        "Which model": choice,
+        "Are there enough answers?": tw.enough(answers, choice=choice, futures=0, streams=0, rng=1),
+        "How many answers": tw.plan(model, answers=[10], sets=2, rng=1, workers=1),
+        "What to ask next": tw.next_questions(answers, rng=1),
+    }
+    for title, result in shown.items():
+        page = result._repr_html_()
+        assert title in page
+        assert f"{type(result).__name__}(" not in page

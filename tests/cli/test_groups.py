@@ -129,3 +129,10 @@ def test_bad_input_is_named(files):
         mixture(answers, "--groups", "two")
     with pytest.raises(InputError, match="cannot read"):
         mixture(answers, "--groups", "1", "--covariate", "nowhere.txt")
+
+
+def test_columns_that_are_used_are_not_said_to_be_set_aside(survey):
+    said = run("groups", survey, "--by", "Age,Region", "--permutations", 0, "--seed", 1).stderr
+    assert "'School'" in said
+    assert "'Region'" not in said
+    assert "'Age'" not in said

@@ -114,6 +114,12 @@ class Likelihood:
         """The parts that are summed over and the one that is drawn."""
         return self.parts if self.drawn is None else (*self.parts, self.drawn)
 
+    def part_to_draw(self) -> DrawnCompletions:
+        """Return the answers whose completions are drawn."""
+        if self.drawn is None:
+            raise TypeError("all completions can be summed over: use EM")
+        return self.drawn
+
     @cached_property
     def n_rankings(self) -> float:
         """Sum of the weights of all answers."""

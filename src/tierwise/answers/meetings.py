@@ -82,6 +82,11 @@ class Meetings:
         tables = [table for table in self._tables if table is not None]
         return np.asarray(sum(tables[1:], start=tables[0]))
 
+    @property
+    def draws(self) -> Floats:
+        """How often two items drew; never, where a draw is not an outcome of its own."""
+        return np.zeros_like(self.won) if self.drawn is None else self.drawn
+
     @cached_property
     def any(self) -> bool:
         """Whether any two items met."""

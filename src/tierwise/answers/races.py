@@ -239,6 +239,27 @@ def races_of(data: Rankings | RankingScan | Preferences | Battles) -> Races:
     return Races(known.items, none, zero, zero, np.zeros(0), meetings, n_rankings, likelihood)
 
 
+def log_probabilities_of(
+    data: Rankings | Preferences, labels: Integers, log_worths: Floats
+) -> Floats:
+    """Return the log probability of each ranking, or of all that an assessor said.
+
+    Parameters
+    ----------
+    data
+        The answers.
+    labels, log_worths
+        The tier of each item, counted from 0, and the log worth of each tier.
+    """
+    if isinstance(data, Rankings):
+        return races_of(data).log_probabilities(labels, log_worths)[data.pattern_of]
+    times = data.direct if data.times is None else data.times
+    logs = log_worths[labels]
+    lost = np.logaddexp(0.0, logs[None, :] - logs[:, None])
+    per_assessor: Floats = -(times * lost).sum(axis=(1, 2))
+    return per_assessor
+
+
 def blocks_of_places(places: Places, *, rest_is_below: bool) -> tuple[Integers, Integers, Integers]:
     """Write answers, given as the place of each item, as sequences of blocks.
 

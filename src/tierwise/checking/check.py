@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import singledispatch
 from typing import TYPE_CHECKING, NamedTuple
 
 from tierwise._util.checks import RandomSource, as_generator, check_count
@@ -25,6 +27,10 @@ from tierwise.posterior.result import Posterior
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from tierwise._util.types import Item
+    from tierwise.checking.expected import Orderings
+    from tierwise.data.kinds import KnownData
 
 
 def check_fit(
@@ -82,7 +88,7 @@ def check_fit(
     )
     draws = check_count("draws", draws, least=100)
     _check_results(fit, posterior)
-    found, expected = _compare(data, fit, posterior, draws, as_generator(rng))
+    found, expected = _compare(data, _Task(fit, posterior, draws, as_generator(rng)))
     return FitCheck(
         fit=fit,
         items=data.items,
@@ -110,37 +116,61 @@ class _Expected(NamedTuple):
     exact: bool
 
 
-def _compare(
-    data: Rankings | Preferences | Battles,
-    fit: Fit,
-    posterior: Posterior | None,
-    draws: int,
-    rng: np.random.Generator,
-) -> tuple[Found, _Expected]:
+@dataclass(frozen=True)
+class _Task:
+    """What data are compared with: a fit, perhaps draws of a posterior, and how many to draw."""
+
+    fit: Fit
+    posterior: Posterior | None
+    draws: int
+    rng: np.random.Generator
+
+    def expected(self, items: tuple[Item, ...]) -> tuple[Orderings, NDArray[np.float64]]:
+        """Return orderings as the model or the draws expect them, and shares of ranks."""
+        if self.posterior is not None:
+            orderings = orderings_of_posterior(self.posterior, items, self.draws, self.rng)
+            return orderings, orderings.shares_of_places()
+        model = self.fit.model()
+        orderings = orderings_of(model, items, self.draws, self.rng)
+        return orderings, expected_ranks(model, self.fit.tiers.label_array(items))
+
+
+@singledispatch
+def _compare(data: KnownData, _task: _Task) -> tuple[Found, _Expected]:
     """Compare data of each kind with what is expected of them."""
-    labels = fit.tiers.label_array(data.items)
-    if isinstance(data, Battles):
-        if posterior is not None:
-            raise InputError("battles are checked against the fit only", [drop("posterior")])
-        found = check_battles(data, fit, labels)
-        return found, _Expected(found.ranks_observed, exact=True)
-    model = fit.model()
-    if posterior is None:
-        orderings = orderings_of(model, data.items, draws, rng)
-        ranks = expected_ranks(model, labels)
+    raise TypeError(f"nothing is expected of {data.unit}")
+
+
+@_compare.register(Battles)
+def _compare_battles(battles: Battles, task: _Task) -> tuple[Found, _Expected]:
+    if task.posterior is not None:
+        raise InputError("battles are checked against the fit only", [drop("posterior")])
+    found = check_battles(battles, task.fit, task.fit.tiers.label_array(battles.items))
+    return found, _Expected(found.ranks_observed, exact=True)
+
+
+@_compare.register(Rankings)
+def _compare_rankings(rankings: Rankings, task: _Task) -> tuple[Found, _Expected]:
+    labels = task.fit.tiers.label_array(rankings.items)
+    alike = labels if task.posterior is None else None
+    orderings, ranks = task.expected(rankings.items)
+    model = task.fit.model()
+    measure: Distances | LogProbabilities
+    if isinstance(model, ClusteredLuce):
+        measure = LogProbabilities(model, labels, orderings.places)
     else:
-        orderings = orderings_of_posterior(posterior, data.items, draws, rng)
-        ranks = orderings.shares_of_places()
-    alike = labels if posterior is None else None
-    if isinstance(data, Rankings):
-        measure: Distances | LogProbabilities
-        if isinstance(model, ClusteredLuce):
-            measure = LogProbabilities(model, labels, orderings.places)
-        else:
-            measure = Distances(model, labels, orderings.places)
-        found = check_rankings(data, measure, orderings, alike, ranks, names_of_tiers(fit), rng)
-    else:
-        found = check_pairs(data, fit, labels, orderings, alike, rng)
+        measure = Distances(model, labels, orderings.places)
+    names = names_of_tiers(task.fit)
+    found = check_rankings(rankings, measure, orderings, alike, ranks, names, task.rng)
+    return found, _Expected(ranks, orderings.exact)
+
+
+@_compare.register(Preferences)
+def _compare_pairs(preferences: Preferences, task: _Task) -> tuple[Found, _Expected]:
+    labels = task.fit.tiers.label_array(preferences.items)
+    alike = labels if task.posterior is None else None
+    orderings, ranks = task.expected(preferences.items)
+    found = check_pairs(preferences, task.fit, labels, orderings, alike, task.rng)
     return found, _Expected(ranks, orderings.exact)
 
 

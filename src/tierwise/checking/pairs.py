@@ -481,14 +481,13 @@ def _draws_between_tiers(
     if not isinstance(model, ClusteredLuce):
         return ()
     meetings = meetings_of_battles(data).of_tiers(labels, len(model.tiers))
-    assert meetings.drawn is not None
     chance = model.battle_probabilities().drawn
 
     def both_ways(table: NDArray[np.float64]) -> NDArray[np.float64]:
         # Each pair of tiers once, including a tier with itself.
         return np.asarray((table + table.T - np.diag(np.diag(table)))[np.triu_indices(len(table))])
 
-    surplus = both_ways(meetings.drawn - meetings.met * chance)
+    surplus = both_ways(meetings.draws - meetings.met * chance)
     spread = both_ways(meetings.met * chance * (1.0 - chance))
     tested = spread >= _LEAST_EXPECTED
     return (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from tierwise.cli import options, printing
+from tierwise.cli import options, printing, reading
 from tierwise.cli.remedies import Shell
 from tierwise.errors import counted
 
@@ -122,7 +122,7 @@ def compare_command(
         decimal=decimal,
         missing=missing,
         order=order,
-        rename=options.parse_rename(rename or []),
+        rename=reading.parse_rename(rename or []),
         spellings=spellings,
         encoding=encoding,
         sheet=sheet,

@@ -5,7 +5,7 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from tierwise._util.columns import shortened_names
-from tierwise.cli import options, printing
+from tierwise.cli import options, printing, reading
 from tierwise.cli.remedies import Shell
 from tierwise.errors import counted
 
@@ -23,9 +23,9 @@ _LONGEST_NAME = 24
 _GAP = 2  # columns between two cells of a table
 
 
-@partial(options.reads_file, says_what_was_set_aside=False)
+@partial(reading.reads_file, says_what_was_set_aside=False)
 def describe(
-    answers: options.Answers,
+    answers: reading.Answers,
     *,
     json: options.Json = False,
     out: options.Out = None,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from tierwise.cli import options, printing
+from tierwise.cli import options, printing, reading
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -39,9 +39,9 @@ tierwise fit drinks.csv --tiers "tea > coffee ~ juice > milk"
 """
 
 
-@options.reads_file
+@reading.reads_file
 def fit_command(
-    answers: options.Answers,
+    answers: reading.Answers,
     sizes: options.Sizes = None,
     tiers: Annotated[
         str | None,
@@ -186,9 +186,9 @@ tierwise search survey.csv --top 1,1,1 --method tabu --workers -1
 """
 
 
-@options.reads_file
+@reading.reads_file
 def search_command(
-    answers: options.Answers,
+    answers: reading.Answers,
     family: options.Family = "auto",
     distance: options.AnyDistance = "auto",
     max_tiers: options.MaxTiers = None,
@@ -306,9 +306,9 @@ tierwise sample survey.csv -n 50 --sizes 2,2 --theta 1.5
 """
 
 
-@options.reads_file
+@reading.reads_file
 def sample_command(
-    answers: options.Answers,
+    answers: reading.Answers,
     number: Annotated[
         int,
         typer.Option(

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from tierwise._util.names import split_names
-from tierwise.cli import options, printing
+from tierwise.cli import options, printing, reading
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -26,9 +26,9 @@ tierwise mixture survey.csv --groups 3 --by region
 """
 
 
-@options.reads_file
+@reading.reads_file
 def mixture_command(
-    answers: options.Answers,
+    answers: reading.Answers,
     groups: Annotated[
         str,
         options.option(
@@ -72,10 +72,13 @@ def mixture_command(
     quiet: options.Quiet = False,
 ) -> None:
     """Divide people into groups, each with its own tiers, and find how many groups there are."""
+    from tierwise.data.kinds import check_data
+    from tierwise.data.preferences import Preferences
+    from tierwise.data.rankings import Rankings
     from tierwise.mixture.fit import fit_mixture
 
+    answers = check_data(answers, "tierwise mixture", Rankings, Preferences)
     # Fewer rankings than this cannot be held out in turn; an explicit request raises an error.
-    answers = options.not_battles(answers, "mixture")
     few = answers.n_rankings < _FOLDS and criterion != "held-out"
     found = fit_mixture(
         answers,
@@ -139,9 +142,9 @@ tierwise groups survey.csv --by age,region --figure tree.svg
 """
 
 
-@options.reads_file
+@reading.reads_file
 def groups_command(
-    answers: options.Answers,
+    answers: reading.Answers,
     by: Annotated[
         str,
         options.option(

@@ -1,35 +1,18 @@
-"""Options that commands share, and how commands read the answers from the argument FILE."""
+"""Options that commands share, and how what people type in them is read."""
 
-import inspect
-import os
-import sys
-from collections.abc import Callable
-from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Concatenate, Literal, ParamSpec, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
-from tierwise._kernels.compiling import silent_compiling
-from tierwise._util.names import split_names
-from tierwise._util.resources import VARIABLE, check_can_be_written, parse_size
+from tierwise._util.resources import VARIABLE, check_can_be_written
 from tierwise._util.tables import TABLE_ENDINGS, check_ending
-from tierwise.cli import printing
-from tierwise.cli.remedies import Shell
-from tierwise.errors import InputError, counted, instead, quoted, use
+from tierwise.errors import InputError, quoted
 
 if TYPE_CHECKING:
     from tierwise._util.types import Item
-    from tierwise.data.battles import Battles
-    from tierwise.data.preferences import Preferences
-    from tierwise.data.rankings import Rankings
 
-Answers: TypeAlias = "Rankings | Preferences | Battles"
 
-_Options = ParamSpec("_Options")
-
-# Layouts of scores in which each answer is a task.
-_OF_TASKS = ("scores by item", "long scores")
 FIGURE_ENDINGS = (".png", ".svg", ".pdf")
 READING = "How to read the file"
 BATTLES = "How to read battles"
@@ -423,201 +406,9 @@ Out: TypeAlias = Annotated[
 ]
 
 
-def read_file(
-    file: File,
-    format: Format = "auto",  # noqa: A002 - becomes the option --format
-    layout: Layout = "auto",
-    unranked: Unranked = None,
-    ties: Ties = "error",
-    items: Items = None,
-    without: Without = None,
-    rename: Rename = None,
-    better: Better = None,
-    order: Order = None,
-    items_in: ItemsIn = "auto",
-    tasks: Tasks = None,
-    lower: Lower = None,
-    tolerance: Tolerance = 0.0,
-    decimal: Decimal = None,
-    first: First = None,
-    second: Second = None,
-    winner: Winner = None,
-    loser: Loser = None,
-    judge: Judge = None,
-    drawn: Drawn = "half",
-    position: Position = "ignore",
-    shown: Shown = None,
-    best: Best = None,
-    worst: Worst = None,
-    choice_set: ChoiceSet = None,
-    spellings: Spellings = "ask",
-    empty: Empty = "error",
-    missing: Missing = None,
-    overvotes: Overvotes = "end",
-    repeats: Repeats = None,
-    broken: Broken = "error",
-    encoding: Encoding = None,
-    sheet: Sheet = None,
-    weights: Weights = None,
-    weights_are: WeightsAre = None,
-    assessor: Assessor = None,
-    item: ItemColumn = None,
-    rank: RankColumn = None,
-    preferred: Preferred = None,
-    other: Other = None,
-    cycles: Cycles = "error",
-    memory: Memory = None,
-    *,
-    for_board: Literal["yes", "no"] = "no",
-) -> Answers:
-    """Read the answers of a command; a leaderboard reads winners and losers as battles."""
-    from tierwise.data.read import leave_out, read
-
-    if memory is not None:
-        parse_size(memory, "--memory")
-        # In the environment, so child processes see it.
-        os.environ[VARIABLE] = memory
-    said: dict[str, Any] = {
-        "better": better,
-        "order": order,
-        "items_in": None if items_in == "auto" else items_in,
-        "tasks": None if tasks is None else split_names(tasks),
-        "lower": None if lower is None else split_names(lower),
-        "tolerance": tolerance or None,
-        "decimal": decimal,
-        "first": first,
-        "second": second,
-        "winner": winner,
-        "loser": loser,
-        "judge": judge,
-        "drawn": None if drawn == "half" else drawn,
-        "position": None if position == "ignore" else position,
-        "shown": _parse_items(shown),
-        "best": best,
-        "worst": worst,
-        "choice_set": _parse_items(choice_set),
-        "spellings": None if spellings == "ask" else spellings,
-        "encoding": encoding,
-        "sheet": sheet,
-        "layout": None if layout == "auto" else layout,
-        "unranked": unranked,
-        "ties": None if ties == "error" else ties,
-        "items": _parse_items(items),
-        "rename": parse_rename(rename or []) or None,
-        "empty": None if empty == "error" else empty,
-        "missing": missing,
-        "overvotes": None if overvotes == "end" else overvotes,
-        "repeats": repeats,
-        "broken": None if broken == "error" else broken,
-        "weights": weights,
-        "weights_are": weights_are,
-        "assessor": assessor or None,
-        "item": item,
-        "rank": rank,
-        "preferred": preferred,
-        "other": other,
-        "cycles": None if cycles == "error" else cycles,
-    }
-    # Readers get only the options that were given.
-    answers = read(
-        sys.stdin.buffer if file == "-" else file,
-        format=format,
-        purpose="leaderboard" if for_board == "yes" else "any",
-        **{name: value for name, value in said.items() if value is not None},
-    )
-    return leave_out(answers, without or ())
-
-
-def _parse_items(text: str | None) -> "str | list[str] | None":
-    """Read names of columns as people type them; a pattern such as Q1_* stays as typed."""
-    return text if text is None or "*" in text else split_names(text)
-
-
-def parse_rename(words: list[str]) -> dict[str, str]:
-    """Read old=new as people type it."""
-    new_names = {}
-    for word in words:
-        old, mark, new = word.partition("=")
-        if not mark or not old.strip() or not new.strip():
-            raise InputError(
-                f"{word!r} does not have the form OLD=NEW",
-                [use("to call Q1_1 tea, for example", rename={"Q1_1": "tea"})],
-            )
-        new_names[old.strip()] = new.strip()
-    return new_names
-
-
-def say_what_was_read(answers: Answers, file: str, *, in_full: bool) -> None:
-    """Print how many answers were read, and what was set aside."""
-    from tierwise.data.battles import Battles
-    from tierwise.data.rankings import Rankings
-
-    notes = answers.reading
-    about = f" about {counted(len(answers.items), 'item')}"
-    if isinstance(answers, Battles):
-        read = f"{answers.in_words()},"
-    elif isinstance(answers, Rankings):
-        many = answers.n_rankings != len(answers)
-        rows = f" in {counted(len(answers), 'row')}" if many else ""
-        noun = "task" if notes is not None and notes.layout in _OF_TASKS else "answer"
-        read = counted(answers.n_rankings, noun) + rows + about
-    else:
-        read = counted(len(answers), "assessor") + about
-    name = "standard input" if file == "-" else Path(file).name
-    printing.note(f"Read {read} from {name}.")
-    for sentence in notes.set_aside(Shell().says) if notes is not None and in_full else ():
-        printing.note(sentence)
-
-
-def reads_file(
-    command: Callable[Concatenate[Answers, _Options], None],
-    *,
-    says_what_was_set_aside: bool = True,
-    for_board: Literal["yes", "no"] = "no",
-) -> Callable[..., None]:
-    """Replace a command's first parameter by the argument FILE and the options of `read_file`.
-
-    So these options are written once, and every command has all of them, before the keyword-only
-    options for printing. A note on stderr says how many answers were read, and what was set aside
-    unless the command says so itself.
-    """
-    file, *reading = inspect.signature(read_file).parameters.values()
-    reading = [one for one in reading if one.name != "for_board"]
-    if for_board == "yes":
-        file = file.replace(annotation=BoardFile)
-    _, *own = inspect.signature(command).parameters.values()
-    before = [one for one in own if one.kind is not inspect.Parameter.KEYWORD_ONLY]
-    after = [one for one in own if one.kind is inspect.Parameter.KEYWORD_ONLY]
-    names = [file.name, *(one.name for one in reading)]
-
-    def run(**options: Any) -> None:
-        how = {name: options.pop(name) for name in names}
-        answers = read_file(**how, for_board=for_board)
-        if not (options.get("quiet") or options.get("json")):
-            say_what_was_read(answers, how["file"], in_full=says_what_was_set_aside)
-        with silent_compiling() if options.get("quiet") else nullcontext():
-            command(answers, **options)  # type: ignore[call-arg]
-
-    run.__name__, run.__doc__ = command.__name__, command.__doc__
-    run.__signature__ = inspect.Signature([file, *before, *reading, *after])  # type: ignore[attr-defined]
-    return run
-
-
 def for_given_sizes(distance: str) -> str | None:
     """Return the distance for given sizes: by default that of the data."""
     return None if distance == "auto" else distance
-
-
-def not_battles(answers: Answers, command: str) -> "Rankings | Preferences":
-    """Return the answers, or refuse battles for a command that does not support them."""
-    from tierwise.data.battles import Battles
-
-    if isinstance(answers, Battles):
-        raise InputError(
-            f"these are battles, which tierwise {command} does not support",
-            [instead("leaderboard", "for tiers and rank intervals", command="leaderboard")],
-        )
-    return answers
 
 
 def parse_tiers(text: str, items: "tuple[Item, ...]") -> "list[list[Item]]":

@@ -11,7 +11,7 @@ import typer
 
 from tierwise._kernels.compiling import silent_compiling
 from tierwise._util.names import split_names
-from tierwise.cli import options, printing
+from tierwise.cli import options, printing, reading
 from tierwise.errors import InputError, share_in_words
 
 if TYPE_CHECKING:
@@ -50,9 +50,9 @@ tierwise report battles.csv
 """
 
 
-@options.reads_file
+@reading.reads_file
 def report_command(
-    answers: options.Answers,
+    answers: reading.Answers,
     out: Annotated[
         Path | None,
         options.file_to_write(

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from tierwise.cli import options, printing
+from tierwise.cli import options, printing, reading
 
 if TYPE_CHECKING:
     from tierwise.planning.asking import Model
@@ -138,9 +138,9 @@ def _supposed(
     return ClusteredLuce(tiers, values)
 
 
-@options.reads_file
+@reading.reads_file
 def next_command(
-    answers: options.Answers,
+    answers: reading.Answers,
     number: Annotated[
         int,
         typer.Option(
@@ -168,9 +168,9 @@ def next_command(
     printing.give(printing.given(found), out, json=json, quiet=quiet)
 
 
-@options.reads_file
+@reading.reads_file
 def enough_command(
-    answers: options.Answers,
+    answers: reading.Answers,
     settle: Annotated[
         Literal["differences", "tiers"],
         options.option(

@@ -6,7 +6,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Literal
 
-from tierwise.cli import options, printing
+from tierwise.cli import options, printing, reading
 
 _CHAINS = "How to sample"
 
@@ -25,9 +25,9 @@ tierwise posterior survey.csv --method mcmc --checkpoint run --workers -1
 """
 
 
-@options.reads_file
+@reading.reads_file
 def posterior_command(
-    answers: options.Answers,
+    answers: reading.Answers,
     sizes: Annotated[
         str | None,
         options.option(
@@ -170,9 +170,9 @@ tierwise leaderboard battles.jsonl --uncertainty bootstrap -o leaderboard.csv --
 """
 
 
-@partial(options.reads_file, for_board="yes")
+@partial(reading.reads_file, for_board="yes")
 def leaderboard_command(
-    answers: options.Answers,
+    answers: reading.Answers,
     uncertainty: Annotated[
         Literal["posterior", "bootstrap"],
         options.option(
@@ -222,9 +222,9 @@ def leaderboard_command(
 ) -> None:
     """Make a leaderboard of battles, scores or rankings: tiers, ranks, and how certain they are."""
     from tierwise._util.results import card_of
+    from tierwise.checking.check import check_fit
     from tierwise.leaderboards.leaderboard import leaderboard
     from tierwise.reporting.report import (
-        check_leaderboard,
         forecast_of_leaderboard,
         leaderboard_page,
         title_of_leaderboard,
@@ -247,8 +247,8 @@ def leaderboard_command(
         progress=printing.progress(quiet=quiet or json),
         rng=seed,
     )
-    check = check_leaderboard(board, answers, seed)
-    if check is not None and check.caution() and not (quiet or json):
+    check = check_fit(answers, board.fit, rng=seed)
+    if check.caution() and not (quiet or json):
         printing.note(check.caution())
     title = title_of_leaderboard(board, answers.reading)
     # Tables do not need it.

@@ -101,8 +101,9 @@ class Battles:
            [0. , 0.5, 0. ]])
     """
 
-    # Whether pairs of items were compared, the one distance there is for them, if only one, and the
-    # families of models.
+    # What the data are called, whether pairs of items were compared, the one distance there is for
+    # them, if only one, and the families of models.
+    kind: ClassVar[str] = "battles"
     pairwise: ClassVar[bool] = True
     only_distance: ClassVar[str | None] = "inversions"
     unit: ClassVar[str] = "battles"
@@ -406,6 +407,15 @@ class Battles:
 
     def __repr__(self) -> str:
         return f"Battles({self.in_words()})"
+
+    @property
+    def n_given(self) -> int:
+        """Number of battles, drawn ones included."""
+        return int(self.decided.sum() + self.n_drawn)
+
+    def as_read(self) -> str:
+        """Say what was read, as the beginning of a sentence."""
+        return f"{self.in_words()},"
 
     def in_words(self) -> str:
         """Return the number of battles, items and judges in words."""

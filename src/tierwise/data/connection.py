@@ -5,6 +5,7 @@ Answers say nothing about items of different parts, because no chain of comparis
 
 from __future__ import annotations
 
+from functools import singledispatch
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -70,17 +71,29 @@ def parts_of(data: KnownData) -> tuple[tuple[Item, ...], ...]:
     )
 
 
-def _compared(data: KnownData) -> NDArray[np.bool_] | None:
+@singledispatch
+def _compared(_data: KnownData) -> NDArray[np.bool_] | None:
     """Return which items were compared; None if all were."""
-    if isinstance(data, Battles):
-        return (data.decided > 0) | (data.drawn > 0)
-    if isinstance(data, Preferences):
-        return data.pair_counts > 0
-    if isinstance(data, Rankings) and data.unranked == "anywhere":
-        there = data.patterns[data.pattern_weights > 0] != NOT_LISTED
-        together: NDArray[np.bool_] = (there.T.astype(np.float32) @ there.astype(np.float32)) > 0
-        return together
     return None
+
+
+@_compared.register(Battles)
+def _compared_in_battles(battles: Battles) -> NDArray[np.bool_]:
+    return (battles.decided > 0) | (battles.drawn > 0)
+
+
+@_compared.register(Preferences)
+def _compared_in_pairs(preferences: Preferences) -> NDArray[np.bool_]:
+    return preferences.pair_counts > 0
+
+
+@_compared.register(Rankings)
+def _compared_in_rankings(rankings: Rankings) -> NDArray[np.bool_] | None:
+    if rankings.unranked != "anywhere":
+        return None
+    there = rankings.patterns[rankings.pattern_weights > 0] != NOT_LISTED
+    together: NDArray[np.bool_] = (there.T.astype(np.float32) @ there.astype(np.float32)) > 0
+    return together
 
 
 def parts_in_words(parts: Sequence[Sequence[Item]]) -> str:

@@ -104,6 +104,7 @@ class Counts:
     families: ClassVar[tuple[str, ...]] = ("mallows",)
     unit: ClassVar[str] = "answers"
     n_answers_of_items: ClassVar[None] = None
+    wins: ClassVar[None] = None
 
     items: tuple[Item, ...]
     places: Numbers

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import singledispatch
 from typing import Any, overload
 
 import numpy as np
@@ -450,13 +451,17 @@ def describe(
     [nan, 1.0, 1.0]
     """
     answers = check_data(data, "describe", Rankings, Preferences, Battles)
-    if isinstance(answers, Battles):
-        return describe_battles(answers)
-    if isinstance(answers, Preferences):
-        return describe_pairs(answers)
-    return _describe_rankings(answers)
+    return _describe(answers)
 
 
+@singledispatch
+def _describe(
+    data: Rankings | Preferences | Battles,
+) -> Description | PairsDescription | BattlesDescription:
+    raise TypeError(f"{data.unit} are not described")
+
+
+@_describe.register(Rankings)
 def _describe_rankings(rankings: Rankings) -> Description:
     patterns, weights = rankings.patterns, rankings.pattern_weights
     listed = patterns != NOT_LISTED
@@ -511,6 +516,7 @@ def _about_ties(description: Description) -> str:
     return f"{description.n_with_ties:,} ({share:.0%}) {verb} ties."
 
 
+@_describe.register(Preferences)
 def describe_pairs(preferences: Preferences) -> PairsDescription:
     """Summarise pairwise answers."""
     direct = preferences.direct
@@ -537,6 +543,7 @@ def describe_pairs(preferences: Preferences) -> PairsDescription:
     )
 
 
+@_describe.register(Battles)
 def describe_battles(battles: Battles) -> BattlesDescription:
     """Summarise battles.
 

@@ -121,6 +121,11 @@ def check_data(data: object, taker: str, *kinds: type[Any], weights: _Scale = "a
     raise InputError(f"{taker} takes {listed} as data, but got {_name(data)}: {_remedy(data)}")
 
 
+def as_given(data: Data, known: KnownData) -> KnownData:
+    """Return data before their weights were scaled; of scans, what was read or counted."""
+    return known if isinstance(data, RankingScan) else data
+
+
 def _name(data: object) -> str:
     if data is None:
         return "None"

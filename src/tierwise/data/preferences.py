@@ -60,12 +60,16 @@ class Preferences:
     [('a', 'b'), ('a', 'c'), ('b', 'c')]
     """
 
-    # Whether pairs of items were compared, the one distance there is for them, if only one, and the
-    # families of models.
+    # What the data are called, whether pairs of items were compared, the one distance there is for
+    # them, if only one, and the families of models.
+    kind: ClassVar[str] = "pairs"
     pairwise: ClassVar[bool] = True
     only_distance: ClassVar[str | None] = None
+    above_in_words: ClassVar[str] = "preferred to"
     families: ClassVar[tuple[str, ...]] = ("mallows", "luce")
     unit: ClassVar[str] = "answers"
+    # Each comparison is not an answer of its own: people have all of theirs in mind at once.
+    wins: ClassVar[None] = None
 
     items: tuple[Item, ...]
     assessors: tuple[Assessor, ...]
@@ -253,6 +257,25 @@ class Preferences:
         """The number of comparisons of each item."""
         met = self.pair_counts + self.pair_counts.T
         return np.asarray(met.sum(axis=0))
+
+    @property
+    def n_given(self) -> int:
+        """Number of assessors."""
+        return len(self)
+
+    @property
+    def n_distinct(self) -> int:
+        """Number of assessors, each of whom is taken to have answered differently."""
+        return len(self)
+
+    @property
+    def includes_what_follows(self) -> bool:
+        """Whether pairs that follow from others, as answers are right, count as well."""
+        return self.times is None
+
+    def as_read(self) -> str:
+        """Say how many people compared how many items."""
+        return f"{counted(len(self), 'assessor')} about {counted(len(self.items), 'item')}"
 
     def fingerprint(self) -> str:
         """Return a sha256 hex digest of all that a likelihood depends on.

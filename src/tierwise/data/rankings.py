@@ -33,7 +33,7 @@ from tierwise._util.types import (
 )
 from tierwise.data.joining import joined_rankings
 from tierwise.data.people import tidy_people
-from tierwise.data.showing import in_html, in_words
+from tierwise.data.showing import as_read, in_html, in_words
 from tierwise.data.weights import EffectiveNumber, effective_number, tell_weights
 from tierwise.errors import InputError, counted, quoted
 from tierwise.files import places as encoding
@@ -91,11 +91,16 @@ class Rankings:
     ['b', 'a', 'c']
     """
 
-    # Whether pairs of items were compared, the one distance there is for them, if only one, and the
-    # families of models.
+    # What the data are called, whether pairs of items were compared, the one distance there is for
+    # them, if only one, and the families of models.
+    kind: ClassVar[str] = "rankings"
     pairwise: ClassVar[bool] = False
     only_distance: ClassVar[str | None] = None
+    above_in_words: ClassVar[str] = "ranked above"
     families: ClassVar[tuple[str, ...]] = ("mallows", "luce")
+    # Of battles only it is known who won against whom, and what else follows from pairs.
+    wins: ClassVar[None] = None
+    includes_what_follows: ClassVar[bool] = False
 
     items: tuple[Item, ...]
     unranked: Unranked | None
@@ -760,6 +765,20 @@ class Rankings:
         """The plural noun for an answer: "answers", or "tasks" for scores."""
         is_scores = self.reading is not None and "scores" in self.reading.layout
         return "tasks" if is_scores else "answers"
+
+    @property
+    def n_given(self) -> int:
+        """Number of answers as they were given, weights aside."""
+        return len(self)
+
+    @property
+    def n_distinct(self) -> int:
+        """Number of distinct answers."""
+        return len(self.patterns)
+
+    def as_read(self) -> str:
+        """Say how many answers were read, in how many rows, about how many items."""
+        return as_read(self)
 
     def fingerprint(self) -> str:
         """Return a sha256 hex digest of all that a likelihood depends on.

@@ -13,9 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._util.checks import check_choice
-from tierwise._util.names import join_names, split_names
+from tierwise._util.names import join_names
 from tierwise.data.frames import with_named_rows
+from tierwise.data.long_scores import are_long_scores, long_roles, long_scores
 from tierwise.data.rankings import Rankings
+from tierwise.data.score_cells import as_list, grid_of, read_numbers
 from tierwise.data.score_table import (
     ITEMS,
     TASKS,
@@ -25,11 +27,9 @@ from tierwise.data.score_table import (
     ScoreTable,
     averaged,
     is_aside,
-    is_numeric,
     is_property,
     joined,
     numbers_repeats,
-    renamed,
     some_of,
     with_tasks,
 )
@@ -37,17 +37,11 @@ from tierwise.data.tables import is_frame, open_table
 from tierwise.errors import InputError, instead, quoted, use
 from tierwise.files.battles import are_battles, have_columns_of_battles
 from tierwise.files.cells import (
-    ABSENT,
     Decimal,
-    check_cells,
-    encode,
-    first_rows,
-    read_number,
 )
 from tierwise.files.grades import as_numbers, check_order, grades_in
-from tierwise.files.layouts import NAMES_OF_ROLES
 from tierwise.files.missing import Missing, leave_blank, refuse_codes, said_missing
-from tierwise.files.options import Aside, Better, ReadingNotes
+from tierwise.files.options import Better, ReadingNotes
 from tierwise.files.screening import are_rankings
 from tierwise.files.source import errors_name
 from tierwise.files.spellings import Spellings, refuse_spellings
@@ -56,20 +50,18 @@ from tierwise.files.wide import SAMPLE_ROWS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from tierwise._util.types import Item, RowNamer
+    from tierwise._util.types import Item
     from tierwise.data.tables import DataSource
     from tierwise.files.source import Format
     from tierwise.files.table_file import TableFile
 
 _Floats = NDArray[np.float64]
 
-_EMPTY = frozenset({"", "-", "na", "nan", "n/a", "none", "null"})
 # Columns of numbers that are seldom items.
 _NO_ITEMS = frozenset(
     {"average", "avg", "mean", "median", "total", "sum", "rank", "id", "#", "n", "age", "alter"}
 )
 _SHOWN = 3
-_SCORES = ("score", "value", "result", "accuracy", "points")
 
 ScoresLayout: TypeAlias = Literal["auto", "wide", "long"]
 """One row per task and one column per item, or one row per task and item."""
@@ -258,10 +250,10 @@ def with_grades(
     cells, blank = leave_blank(table.read(), missing)
     best_first: Sequence[str] = said or ()
     if said is None:
-        named = _listed(items) or []
+        named = as_list(items) or []
         named = [name for name in cells.column_names if name in named]
         found, best_first = grades_in(cells.select(named) if named else cells)
-        grid = _grid(table.columns, cells, table.name_row)
+        grid = grid_of(table.columns, cells, table.name_row)
         scored = [str(name) for name in map(table.columns.__getitem__, grid.numeric)]
         scored = [one for one in scored if one.casefold() not in _NO_ITEMS and not is_property(one)]
         if best_first and not named and len(scored) > 1:
@@ -346,21 +338,21 @@ def score_table_of(
         _refuse_other_kinds(table)
     if layout == "long" or (layout == "auto" and items is None and are_long_scores(names, said)):
         found = long_scores(
-            names, cells, _long_roles(names, said), decimal, table.name_row, repeats, rename
+            names, cells, long_roles(names, said), decimal, table.name_row, repeats, rename
         )
         if spellings == "ask":
             refuse_spellings(list(map(str, found.items)), "item")
         kind = "long scores"
     else:
         found = _wide_scores(
-            _grid(names, cells, table.name_row),
+            grid_of(names, cells, table.name_row),
             better,
             items_in,
-            _listed(items),
+            as_list(items),
             (task, item),
-            _listed(tasks),
-            _listed(lower) or [],
-            lambda column, called: _numbers(column, called, decimal, table.name_row),
+            as_list(tasks),
+            as_list(lower) or [],
+            lambda column, called: read_numbers(column, called, decimal, table.name_row),
             repeats,
             lambda found: joined(found, rename or {}, spellings, repeats),
         )
@@ -422,7 +414,7 @@ def not_battles(table: TableFile) -> InputError | None:
         return None
     numeric = [grid.table.column(one) for one in grid.numeric]
     ranked = len(numeric) > 1 and are_rankings(
-        np.column_stack([_numbers(one, "", ".", table.name_row)[0] for one in numeric])
+        np.column_stack([read_numbers(one, "", ".", table.name_row)[0] for one in numeric])
     )
     if are_long_scores(table.columns) or (len(numeric) > 1 and not ranked):
         named = ", ".join(quoted(table.columns[one]) for one in grid.numeric[:_SHOWN])
@@ -472,7 +464,7 @@ def _first_rows(table: TableFile) -> Grid | None:
     first = next(iter(table.batches(SAMPLE_ROWS)), None)
     if first is None or first.num_rows == 0:
         return None
-    return _grid(table.columns, first.slice(0, SAMPLE_ROWS), table.name_row)
+    return grid_of(table.columns, first.slice(0, SAMPLE_ROWS), table.name_row)
 
 
 def _columns_of_names(
@@ -482,26 +474,6 @@ def _columns_of_names(
     known = {*TASKS, *ITEMS, *(name for name in said[:2] if name is not None)}
     return frozenset(
         place for place, name in enumerate(names) if {str(name), str(name).casefold()} & known
-    )
-
-
-def are_long_scores(
-    names: Sequence[Item], said: tuple[str | None, str | None, str | None] = (None, None, None)
-) -> bool:
-    """Return whether there are columns for task, item and score, and none for ranks.
-
-    Examples
-    --------
-    >>> are_long_scores(["task", "model", "score"]), are_long_scores(["task", "x", "y"])
-    (True, False)
-    """
-    lower = {str(name).strip().casefold() for name in names}
-    if lower & set(NAMES_OF_ROLES["rank"]):
-        return False
-    repeats = {name for name in lower if numbers_repeats(name)}
-    return all(
-        column is not None or lower & set(words)
-        for column, words in zip(said, ((*TASKS, *repeats), ITEMS, _SCORES), strict=True)
     )
 
 
@@ -600,175 +572,3 @@ def _item_columns(grid: Grid, items: Sequence[Any] | None) -> list[int]:
             ],
         )
     return kept
-
-
-def long_scores(
-    names: Sequence[Item],
-    table: Any,
-    roles: tuple[int, int, int],
-    decimal: Decimal | None,
-    name_row: RowNamer,
-    repeats: Repeats = "keep",
-    rename: Mapping[str, str] | None = None,
-) -> ScoreTable:
-    """Read a table with one row per task and item.
-
-    Parameters
-    ----------
-    names, table, decimal, name_row, repeats, rename
-        As for a table with one column per item.
-    roles
-        The columns of task, item and score.
-    """
-    task, item, score = roles
-    task_codes, task_labels = encode(check_cells(names[task], table.column(task)))
-    item_codes, item_labels = encode(check_cells(names[item], table.column(item)))
-    for codes, what in ((task_codes, "task"), (item_codes, "item")):
-        if (codes == ABSENT).any():
-            row = int((codes == ABSENT).argmax())
-            raise InputError(f"{name_row(row)}: the {what} is missing: fill in the cell")
-    values, _ = _numbers(table.column(score), names[score], decimal, name_row)
-    called = renamed(item_labels, rename or {})
-    item_labels = list(dict.fromkeys(called))
-    item_codes = np.array([item_labels.index(name) for name in called])[item_codes]
-    cells = task_codes.astype(np.int64) * len(item_labels) + item_codes
-    _, first, counts = np.unique(cells, return_index=True, return_counts=True)
-    remarks: tuple[str, ...] = ()
-    if (counts > 1).any():
-        cell = cells[first[int((counts > 1).argmax())]]
-        row = int(np.flatnonzero(cells == cell)[1])
-        if repeats == "keep":
-            raise InputError(
-                f"{name_row(row)}: {quoted(item_labels[item_codes[row]])} has a second score on "
-                f"{quoted(task_labels[task_codes[row]])}",
-                [
-                    "keep one of them",
-                    instead("compare", "for the mean of seeds or folds", command="compare"),
-                ],
-            )
-        most = int(counts.max())
-        remarks = (f"Items have up to {most:,} scores on a task: their mean is used.",)
-    known = ~np.isnan(values)
-    size = len(task_labels) * len(item_labels)
-    sums = np.bincount(cells[known], weights=values[known], minlength=size)
-    times = np.bincount(cells[known], minlength=size)
-    scores = np.where(times > 0, sums / np.maximum(times, 1), np.nan)
-    return ScoreTable(
-        items=tuple(item_labels),
-        scores=scores.reshape(len(task_labels), len(item_labels)),
-        tasks=tuple(map(str, task_labels)),
-        items_in="columns",
-        columns=tuple(str(names[role]) for role in roles),
-        aside=tuple(
-            Aside(str(name), "is not among the scores")
-            for number, name in enumerate(names)
-            if number not in roles
-        ),
-        remarks=remarks,
-    )
-
-
-def _long_roles(
-    names: Sequence[Item], said: tuple[str | None, str | None, str | None]
-) -> tuple[int, int, int]:
-    """Find the columns of task, item and score, of which the user may name some."""
-    task, item, score = said
-    # Folds of one data set are what methods were compared on where no column names data sets.
-    repeats = [str(name).casefold() for name in names if numbers_repeats(name)]
-    return (
-        _column(names, task, (*TASKS, *repeats), "task"),
-        _column(names, item, ITEMS, "item"),
-        _column(names, score, _SCORES, "score"),
-    )
-
-
-def _column(names: Sequence[Item], said: str | None, words: Sequence[str], what: str) -> int:
-    lower = [str(name).casefold() for name in names]
-    if said is not None:
-        if said not in names:
-            raise InputError(f"there is no column {quoted(said)} for the {what}")
-        return list(names).index(said)
-    for word in words:
-        if word in lower:
-            return lower.index(word)
-    raise InputError(f"no column of the {what} was found", [use("to name it", **{what: ...})])
-
-
-def _grid(names: Sequence[Item], table: Any, name_row: RowNamer) -> Grid:
-    numeric = (
-        column
-        for column in range(len(names))
-        if is_numeric(table.column(column), _may_be_number, _is_empty)
-    )
-    return Grid(names, table, name_row, tuple(numeric))
-
-
-def _may_be_number(label: str) -> bool:
-    return any(_parsed(label, decimal)[0] is not None for decimal in (None, *get_args(Decimal)))
-
-
-def _listed(names: str | Iterable[Any] | None) -> list[Any] | None:
-    """Return names as people give them: a list, or one text with commas."""
-    parts = split_names(names) if isinstance(names, str) else names
-    if parts is None:
-        return None
-    return [one.strip() if isinstance(one, str) else one for one in parts]
-
-
-def _is_empty(label: Any) -> bool:
-    if isinstance(label, float) and np.isnan(label):
-        return True
-    return label is None or (isinstance(label, str) and label.strip().casefold() in _EMPTY)
-
-
-def _numbers(
-    column: Any, name: Any, decimal: Decimal | None, name_row: RowNamer
-) -> tuple[_Floats, bool | None]:
-    """Return a column as numbers, and whether they have percent signs; None if it is empty."""
-    codes, labels = encode(check_cells(name, column))
-    values = np.full(len(labels) + 1, np.nan)
-    signs: set[bool] = set()
-    rows = first_rows(codes, len(labels))
-    for code, label in enumerate(labels):
-        if _is_empty(label) or rows[code] >= len(codes):
-            continue
-        try:
-            values[code], percent = _number(label, decimal)
-        except InputError as error:
-            raise error.within(
-                f"{name_row(int(rows[code]))}: the score of {quoted(name)} "
-            ) from None
-        signs.add(percent)
-    if len(signs) > 1:
-        raise InputError(
-            f"column {quoted(name)} has scores with and without a percent sign: write all "
-            "scores in the same way"
-        )
-    return values[codes], next(iter(signs), None)
-
-
-def _number(label: Any, decimal: Decimal | None) -> tuple[float, bool]:
-    if isinstance(label, bool) or not isinstance(label, str | int | float):
-        raise InputError(f"is {quoted(label)}, which is not a number: correct the cell")
-    if not isinstance(label, str):
-        if not np.isfinite(label):
-            raise InputError(f"is {label}: scores must be finite")
-        return float(label), False
-    number, percent = _parsed(label, decimal)
-    if number is not None:
-        return number, percent
-    if decimal is None and _parsed(label, ".")[0] is not None:
-        raise InputError(
-            f"is {quoted(label)}, which may have a decimal comma or a thousands separator",
-            [
-                use("if the comma is the decimal separator", decimal=","),
-                use("if the point is", decimal="."),
-            ],
-        )
-    raise InputError(f"is {quoted(label)}, which is not a number: correct the cell, or empty it")
-
-
-def _parsed(label: str, decimal: Decimal | None) -> tuple[float | None, bool]:
-    """Return the number in a cell, if there is one, and whether it has a percent sign."""
-    text = label.strip()
-    return read_number(text.removesuffix("%"), decimal), text.endswith("%")

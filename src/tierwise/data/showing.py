@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from tierwise.data.rankings import Rankings
     from tierwise.files.options import ReadingNotes
 
+# Layouts of scores in which each answer is a task.
+_OF_TASKS = ("scores by item", "long scores")
 _ANSWERS_SHOWN = 5
 _NAMES_SHOWN = 12
 
@@ -31,6 +33,16 @@ def in_words(rankings: "Rankings") -> str:
         remarks.append(f"complete, {len(rankings.patterns):,} distinct")
     number, n_items = rankings.n_rankings, len(rankings.items)
     return f"{counted(number, 'ranking')} of {n_items} items, " + ", ".join(remarks)
+
+
+def as_read(rankings: "Rankings") -> str:
+    """Say how many answers were read, in how many rows, about how many items."""
+    many = rankings.n_rankings != len(rankings)
+    rows = f" in {counted(len(rankings), 'row')}" if many else ""
+    notes = rankings.reading
+    noun = "task" if notes is not None and notes.layout in _OF_TASKS else "answer"
+    about = f" about {counted(len(rankings.items), 'item')}"
+    return counted(rankings.n_rankings, noun) + rows + about
 
 
 def answer_in_words(rankings: "Rankings", row: int) -> str:

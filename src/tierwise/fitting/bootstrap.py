@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, singledispatch
 from typing import NamedTuple, get_args
 
 import numpy as np
@@ -15,7 +15,7 @@ from tierwise.answers.likelihood import source_of
 from tierwise.answers.races import races_of
 from tierwise.data.battles import Battles, Resampling
 from tierwise.data.connection import stack_parts
-from tierwise.data.kinds import check_data
+from tierwise.data.kinds import KnownData, check_data
 from tierwise.data.people import MISSING, find_columns
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
@@ -152,37 +152,47 @@ class _Design:
     resampled: str = "answers"
 
 
+@singledispatch
 def _design(
-    data: Rankings | Preferences | Battles,
-    kind: BootstrapKind,
-    cluster: str | None,
-    unit: Resampling,
-    fit: Fit,
+    data: KnownData, _kind: BootstrapKind, _cluster: str | None, _unit: Resampling, _fit: Fit
 ) -> _Design:
     """Decide how answers are resampled, or say what cannot be had of these data."""
-    if isinstance(data, Battles):
-        if kind != "nonparametric":
-            raise InputError("battles have only the nonparametric bootstrap", [drop("kind")])
-        if cluster is not None:
-            raise InputError(
-                "for battles, the clusters are judges", [drop("cluster"), use(unit="judge")]
-            )
-        drawn = data.unit_of_resampling(unit)
-        return _Design(partial(data.resampled, unit=drawn), f"{drawn}s")
-    if kind == "parametric" and not np.isfinite(fit.thetas).all():
+    raise TypeError(f"{data.unit} are not resampled")
+
+
+@_design.register(Battles)
+def _design_of_battles(
+    data: Battles, kind: BootstrapKind, cluster: str | None, unit: Resampling, _fit: Fit
+) -> _Design:
+    if kind != "nonparametric":
+        raise InputError("battles have only the nonparametric bootstrap", [drop("kind")])
+    if cluster is not None:
         raise InputError(
-            "theta is infinite, so the model draws only rankings that agree with the tiers: "
-            "use the nonparametric bootstrap"
+            "for battles, the clusters are judges", [drop("cluster"), use(unit="judge")]
         )
-    if cluster is not None and (kind == "parametric" or data.pairwise):
-        raise InputError(
-            "clusters of people need the nonparametric bootstrap of rankings",
-            [drop("cluster"), use(kind="nonparametric")],
-        )
-    if not isinstance(data, Rankings):
-        if kind == "nonparametric":
-            return _Design(data.resampled)
-        return _Design(partial(_answer_by_model, data, fit.model(), fit.mistake_probability))
+    drawn = data.unit_of_resampling(unit)
+    return _Design(partial(data.resampled, unit=drawn), f"{drawn}s")
+
+
+@_design.register(Preferences)
+def _design_of_pairs(
+    data: Preferences, kind: BootstrapKind, cluster: str | None, _unit: Resampling, fit: Fit
+) -> _Design:
+    _refuse_infinite_theta(kind, fit)
+    if cluster is not None:
+        raise _no_clusters()
+    if kind == "nonparametric":
+        return _Design(data.resampled)
+    return _Design(partial(_answer_by_model, data, fit.model(), fit.mistake_probability))
+
+
+@_design.register(Rankings)
+def _design_of_rankings(
+    data: Rankings, kind: BootstrapKind, cluster: str | None, _unit: Resampling, fit: Fit
+) -> _Design:
+    _refuse_infinite_theta(kind, fit)
+    if cluster is not None and kind == "parametric":
+        raise _no_clusters()
     # Nothing else is needed of people, and processes get what they need only.
     alone = data.with_people(None)
     if kind == "parametric":
@@ -194,6 +204,21 @@ def _design(
     elif data.weights.dtype.kind == "f":
         resampled = f"people with their weights: {answers_in_words(data.n_rankings, 'answer')}"
     return _Design(partial(_draw_rankings, alone, cluster_of), resampled)
+
+
+def _refuse_infinite_theta(kind: BootstrapKind, fit: Fit) -> None:
+    if kind == "parametric" and not np.isfinite(fit.thetas).all():
+        raise InputError(
+            "theta is infinite, so the model draws only rankings that agree with the tiers: "
+            "use the nonparametric bootstrap"
+        )
+
+
+def _no_clusters() -> InputError:
+    return InputError(
+        "clusters of people need the nonparametric bootstrap of rankings",
+        [drop("cluster"), use(kind="nonparametric")],
+    )
 
 
 def _answer_by_model(

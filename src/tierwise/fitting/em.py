@@ -286,9 +286,7 @@ class _Rounds:
     """Rounds of drawing and moving, for all answers together; given tiers stay as they are."""
 
     def __init__(self, likelihood: Likelihood, given: Labels | None = None) -> None:
-        if likelihood.drawn is None:
-            raise TypeError("all completions can be summed over: use EM")
-        self.drawn = likelihood.drawn
+        self.drawn = likelihood.part_to_draw()
         self._likelihood, self._given = likelihood, given
         self._partition = likelihood.partition
 

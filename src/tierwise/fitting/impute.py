@@ -5,6 +5,7 @@ Probabilities of places are for one model or averaged over several.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -24,14 +25,13 @@ from tierwise.answers.dispatch import MOST_COMPLETIONS
 from tierwise.answers.drawn import DrawnCompletions
 from tierwise.answers.given_sizes import LARGEST_THETA_OF_UNIT
 from tierwise.answers.likelihood import source_of
-from tierwise.answers.partial import PartialOrders
 from tierwise.answers.races import blocks_of_places
 from tierwise.answers.votes import DrawnVotes, Votes, all_orderings, allowed
 from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.distances import get_distance
-from tierwise.errors import InputError, TooLargeError, quoted, use
+from tierwise.errors import InputError, TooLargeError, counted, quoted, use
 from tierwise.fitting.result import Fit
 from tierwise.model.clustered_luce import ClusteredLuce
 from tierwise.model.clustered_mallows import ClusteredMallows
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
     from tierwise._util.types import Item, Places
     from tierwise.answers.base import Floats, Labels
+    from tierwise.answers.partial import PartialOrders
     from tierwise.data.scan import RankingScan
     from tierwise.distances import Distance, Rule
     from tierwise.posterior.result import Posterior
@@ -73,54 +74,84 @@ class GivenModel(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class OpenAnswers:
+class OpenAnswers(ABC):
     """Distinct answers that leave something open, or may be mistaken.
 
     Attributes
     ----------
-    said
-        The answers.
     pattern_of
         Which of the distinct answers each answer is.
     """
 
-    said: PartialOrders | Votes
     pattern_of: npt.NDArray[np.int64]
 
     @property
+    @abstractmethod
     def log_numbers(self) -> Floats:
         """Log number of the orderings that are possible, for each answer."""
-        if isinstance(self.said, PartialOrders):
-            return self.said.log_numbers
+
+    @abstractmethod
+    def completions(self, pattern: int) -> tuple[Places, npt.NDArray[np.int64]]:
+        """List all orderings that are possible, and how many answers each goes against."""
+
+    @abstractmethod
+    def drawn(self, models: Models, rng: np.random.Generator) -> _Scattered | _Racing:
+        """Complete each answer in some way."""
+
+
+@dataclass(frozen=True, eq=False)
+class PartialAnswers(OpenAnswers):
+    """Answers that are right: orderings that agree with them are possible."""
+
+    said: PartialOrders
+
+    @property
+    def log_numbers(self) -> Floats:
+        """Log number of the linear extensions of each answer."""
+        return self.said.log_numbers
+
+    def completions(self, pattern: int) -> tuple[Places, npt.NDArray[np.int64]]:
+        """List the linear extensions of an answer, which go against nothing."""
+        number = round(float(np.exp(self.said.log_numbers[pattern])))
+        places = list_extensions(self.said.relations[pattern], number)
+        return places, np.zeros(len(places), dtype=np.int64)
+
+    def drawn(self, models: Models, rng: np.random.Generator) -> _Scattered | _Racing:
+        """Complete each answer in some way."""
+        if isinstance(models, GivenWorths):
+            return _Racing(models, self.said, rng)
+        drawn = DrawnCompletions(self.said, models.given[0].sizes, models.distance, rng)
+        return _Scattered(models, drawn)
+
+
+@dataclass(frozen=True, eq=False)
+class MistakenAnswers(OpenAnswers):
+    """Answers that may be mistaken: all orderings are possible."""
+
+    said: Votes
+
+    @property
+    def log_numbers(self) -> Floats:
+        """Log number of all orderings, for each answer."""
         n_rows, n_items, _ = self.said.said.shape
         return np.full(n_rows, log_factorials(n_items)[-1])
 
     @cached_property
     def _orderings(self) -> Places:
-        said = self.said.relations if isinstance(self.said, PartialOrders) else self.said.said
-        return all_orderings(said.shape[1])
+        return all_orderings(self.said.said.shape[1])
 
     def completions(self, pattern: int) -> tuple[Places, npt.NDArray[np.int64]]:
-        """List all orderings that are possible, and how many answers each goes against."""
-        if isinstance(self.said, PartialOrders):
-            number = round(float(np.exp(self.said.log_numbers[pattern])))
-            places = list_extensions(self.said.relations[pattern], number)
-            return places, np.zeros(len(places), dtype=np.int64)
-        said = self.said.said[pattern]
-        places = self._orderings
+        """List all orderings, and how many answers each goes against."""
+        said, places = self.said.said[pattern], self._orderings
         mistakes = np.zeros(len(places), dtype=np.int64)
         for first, second in np.argwhere(said).tolist():
             mistakes += said[first, second] * (places[:, first] > places[:, second])
         return places, mistakes
 
-    def drawn(self, models: Models, rng: np.random.Generator) -> _Scattered | _Racing:
-        """Complete each answer in some way."""
-        if isinstance(models, GivenWorths):
-            assert isinstance(self.said, PartialOrders)
-            return _Racing(models, self.said, rng)
+    def drawn(self, models: Models, rng: np.random.Generator) -> _Scattered:
+        """Let each assessor have some ordering in mind."""
+        assert isinstance(models, GivenTiers)
         sizes, distance = models.given[0].sizes, models.distance
-        if isinstance(self.said, PartialOrders):
-            return _Scattered(models, DrawnCompletions(self.said, sizes, distance, rng))
         votes = DrawnVotes(self.said, sizes, distance, rng, mistake_probability=0.5)
         return _Scattered(models, votes)
 
@@ -419,7 +450,8 @@ class Imputation(Result):
             [str(number), *(f"{mean:.2f}" for mean in row)]
             for number, row in enumerate(means.tolist(), start=1)
         ]
-        title = f"Expected ranks of {len(self.items)} items in {len(self):,} answers"
+        items, answers = counted(len(self.items), "item"), counted(len(self), "answer")
+        title = f"Expected ranks of {items} in {answers}"
         return Card(title, [("", how)], table=(["answer", *map(str, self.items)], cells))
 
     def place_probabilities(self, answer: int) -> Floats:
@@ -489,8 +521,11 @@ def impute(
             "these preferences may be mistaken, and the model does not say how often: use a "
             "fit or a posterior of these preferences"
         )
-    said = source.votes if mistaken else source.partial_orders()
-    answers = OpenAnswers(said, source.pattern_of)
+    answers: OpenAnswers
+    if mistaken:
+        answers = MistakenAnswers(source.pattern_of, source.votes)
+    else:
+        answers = PartialAnswers(source.pattern_of, source.partial_orders())
     n_patterns, n_items = len(answers.log_numbers), len(known.items)
     if n_patterns * n_items**2 > MOST_PROBABILITIES:
         raise TooLargeError(

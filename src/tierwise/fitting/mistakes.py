@@ -9,10 +9,12 @@ this probability makes.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
+from functools import singledispatch
 from math import exp, inf, isinf, isnan, log, nan, pi, sqrt
 from statistics import NormalDist
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -44,7 +46,6 @@ LARGEST_ERROR = 0.7
 LEAST_THETA_OF_UNIT = 1e-3
 # Points at which the profile is computed, before it is refined where it is highest.
 POINTS = 12
-REFINEMENTS = 2
 # The profile is followed until it is so much lower than at the ends of the interval.
 BEYOND = 2.0
 # Points closer than this share of the mistake probability say the same.
@@ -79,7 +80,7 @@ class Point(NamedTuple):
 
 
 @dataclass(frozen=True)
-class GivenTiers:
+class GivenTiers(ABC):
     """Pairwise answers and given tiers, of which theta and the mistake probability are unknown.
 
     Attributes
@@ -91,6 +92,9 @@ class GivenTiers:
     labels
         The tiers.
     """
+
+    # How often points are added to a profile where it is highest.
+    refinements: ClassVar[int]
 
     votes: SummedVotes | DrawnVotes
     partition: PartitionFunction
@@ -105,34 +109,9 @@ class GivenTiers:
         """A theta that is as good as infinite."""
         return LARGEST_THETA_OF_UNIT / self.partition.rule.unit
 
+    @abstractmethod
     def point(self, probability: float, theta: float) -> Point:
         """Find the best theta for a mistake probability, starting from one that is close."""
-        votes = self.votes.with_probability(probability)
-        if isinstance(votes, SummedVotes):
-            likelihood = Likelihood((votes,), self.partition)
-            best = min(best_theta(likelihood, self.labels, start=theta), self.largest_theta)
-            value = likelihood.value(self.labels, best)
-            return self._reached(votes, best)._replace(value=value)
-        for _ in range(STEPS if len(self.partition.sizes) > 1 else 0):
-            theta = self._reached(votes, theta, EFFORT_OF_A_STEP).theta
-        return self._reached(votes, theta)
-
-    def _reached(self, votes: SummedVotes | DrawnVotes, theta: float, effort: float = 1.0) -> Point:
-        """Return the point that a step from a given theta leads to."""
-        probability = votes.mistake_probability
-        moments = votes.moments(self.labels, theta, effort=effort)
-        score = moments.mistakes - votes.n_votes * probability
-        of_all = self.partition.moments(theta)
-        complete = self._n_rankings * float(of_all.variance)
-        information = complete - moments.distance_variance
-        if isinstance(votes, SummedVotes) or complete == 0.0:
-            return Point(probability, theta, score)
-        slope = self._n_rankings * float(of_all.mean) - moments.distance
-        # Draws leave the information uncertain, so it is not trusted to be next to nothing.
-        following = theta + slope / max(information, 0.1 * complete)
-        following = min(max(following, theta / 2), 2 * theta + 0.1, self.largest_theta)
-        score -= moments.covariance * (following - theta)
-        return Point(probability, following, score)
 
     def theta_error(self, probability: float, theta: float) -> float:
         """Return the standard error of theta, the mistake probability being unknown too.
@@ -164,23 +143,14 @@ class GivenTiers:
         level
             Level of the interval.
         """
-        drop = drop_of(level)
-        middle = max(min(theta, self.largest_theta), LEAST_THETA_OF_UNIT / self.partition.rule.unit)
-        votes = self.votes
-        if not isinstance(votes, SummedVotes) or votes.work > MOST_WORK_FOR_ENDS:
-            low, high = (self._end(middle, probability, drop, sign) for sign in (-1, 1))
-            return low, high
-        from scipy.optimize import brentq
-
-        def surplus(theta: float) -> float:
-            return self._value_at(votes, theta, start=probability) - value + drop
-
-        low, high = 0.0, inf
-        if surplus(0.0) < 0.0:
-            low = float(brentq(surplus, 0.0, middle, rtol=1e-3))
-        if surplus(self.largest_theta) < 0.0:
-            high = float(brentq(surplus, middle, self.largest_theta, rtol=1e-3))
+        del value
+        middle, drop = self._middle(theta), drop_of(level)
+        low, high = (self._end(middle, probability, drop, sign) for sign in (-1, 1))
         return low, high
+
+    def _middle(self, theta: float) -> float:
+        """Return a theta that is neither as good as none nor as good as infinite."""
+        return max(min(theta, self.largest_theta), LEAST_THETA_OF_UNIT / self.partition.rule.unit)
 
     def _end(self, theta: float, probability: float, drop: float, sign: int) -> float:
         """Follow the likelihood to lower or higher thetas until it has dropped by so much."""
@@ -214,9 +184,45 @@ class GivenTiers:
         moved = log_odds - log_odds_of(votes.mistake_probability)
         return 1 / (1 + exp(-log_odds)), slope - moments.covariance * moved
 
-    def _value_at(self, votes: SummedVotes, theta: float, start: float) -> float:
+
+class SummedGivenTiers(GivenTiers):
+    """Where all orderings that assessors may have in mind are summed over."""
+
+    refinements = 2
+    votes: SummedVotes
+
+    def point(self, probability: float, theta: float) -> Point:
+        """Find the best theta for a mistake probability, starting from one that is close."""
+        votes = self.votes.with_probability(probability)
+        likelihood = Likelihood((votes,), self.partition)
+        best = min(best_theta(likelihood, self.labels, start=theta), self.largest_theta)
+        mistakes = votes.moments(self.labels, best).mistakes
+        score = mistakes - votes.n_votes * probability
+        return Point(probability, best, score, likelihood.value(self.labels, best))
+
+    def theta_interval(
+        self, theta: float, probability: float, value: float, level: float
+    ) -> tuple[float, float]:
+        """Return the ends of the interval as roots, where an evaluation is not too much work."""
+        if self.votes.work > MOST_WORK_FOR_ENDS:
+            return super().theta_interval(theta, probability, value, level)
+        from scipy.optimize import brentq
+
+        middle, drop = self._middle(theta), drop_of(level)
+
+        def surplus(theta: float) -> float:
+            return self._value_at(theta, start=probability) - value + drop
+
+        low, high = 0.0, inf
+        if surplus(0.0) < 0.0:
+            low = float(brentq(surplus, 0.0, middle, rtol=1e-3))
+        if surplus(self.largest_theta) < 0.0:
+            high = float(brentq(surplus, middle, self.largest_theta, rtol=1e-3))
+        return low, high
+
+    def _value_at(self, theta: float, start: float) -> float:
         """Log-likelihood at a theta, with the mistake probability that suits it best."""
-        log_odds = log_odds_of(start)
+        votes, log_odds = self.votes, log_odds_of(start)
         for _ in range(MOST_NEWTON_STEPS):
             votes = votes.with_probability(1 / (1 + exp(-log_odds)))
             step = _newton_step(votes, votes.moments(self.labels, theta))
@@ -225,6 +231,37 @@ class GivenTiers:
                 break
         votes = votes.with_probability(1 / (1 + exp(-log_odds)))
         return Likelihood((votes,), self.partition).value(self.labels, theta)
+
+
+class DrawnGivenTiers(GivenTiers):
+    """Where the orderings that assessors may have in mind are drawn."""
+
+    refinements = 1
+    votes: DrawnVotes
+
+    def point(self, probability: float, theta: float) -> Point:
+        """Come closer to the best theta for a mistake probability, from one that is close."""
+        votes = self.votes.with_probability(probability)
+        for _ in range(STEPS if len(self.partition.sizes) > 1 else 0):
+            theta = self._reached(votes, theta, EFFORT_OF_A_STEP).theta
+        return self._reached(votes, theta)
+
+    def _reached(self, votes: DrawnVotes, theta: float, effort: float = 1.0) -> Point:
+        """Return the point that a step from a given theta leads to."""
+        probability = votes.mistake_probability
+        moments = votes.moments(self.labels, theta, effort=effort)
+        score = moments.mistakes - votes.n_votes * probability
+        of_all = self.partition.moments(theta)
+        complete = self._n_rankings * float(of_all.variance)
+        if complete == 0.0:
+            return Point(probability, theta, score)
+        information = complete - moments.distance_variance
+        slope = self._n_rankings * float(of_all.mean) - moments.distance
+        # Draws leave the information uncertain, so it is not trusted to be next to nothing.
+        following = theta + slope / max(information, 0.1 * complete)
+        following = min(max(following, theta / 2), 2 * theta + 0.1, self.largest_theta)
+        score -= moments.covariance * (following - theta)
+        return Point(probability, following, score)
 
 
 def _newton_step(votes: SummedVotes | DrawnVotes, moments: Moments) -> float:
@@ -321,7 +358,7 @@ def profile_of(answers: GivenTiers, theta: float, level: float) -> Profile:
     for side in (upwards, downwards):
         points += _followed(answers, start, side, level)
     profile = Profile(tuple(sorted(points)), answers.partition.rule.unit)
-    for _ in range(REFINEMENTS if isinstance(answers.votes, SummedVotes) else 1):
+    for _ in range(answers.refinements):
         profile = _refined(profile, answers, level)
     return profile
 
@@ -405,17 +442,27 @@ def solve_with_mistakes(
     labels
         The tiers, if they are given.
     """
-    if isinstance(likelihood.drawn, DrawnVotes):
-        return _solve_by_drawing(likelihood, likelihood.drawn, method, level, rng, labels)
-    (summed,) = likelihood.parts
-    if not isinstance(summed, SummedVotes):
-        raise TypeError("these answers are taken to be right")
-    return _solve_by_summing(likelihood, summed, method, level, rng, labels)
+    (votes,) = likelihood.all_parts
+    return _solve(votes, likelihood, method, level, rng, labels)
 
 
+@singledispatch
+def _solve(
+    _votes: object,
+    _likelihood: Likelihood,
+    _method: str,
+    _level: float,
+    _rng: np.random.Generator,
+    _labels: Labels | None,
+) -> FitWithMistakes:
+    """Find the best tiers, theta and mistake probability, by summing or by drawing."""
+    raise TypeError("these answers are taken to be right")
+
+
+@_solve.register(SummedVotes)
 def _solve_by_summing(
-    likelihood: Likelihood,
     summed: SummedVotes,
+    likelihood: Likelihood,
     method: str,
     level: float,
     rng: np.random.Generator,
@@ -428,7 +475,7 @@ def _solve_by_summing(
     else:
         top = maximum_at(likelihood, labels)
     for _ in range(MOST_ROUNDS):
-        given = GivenTiers(summed, partition, top.labels)
+        given = SummedGivenTiers(summed, partition, top.labels)
         profile = profile_of(given, min(top.theta, given.largest_theta), level)
         summed = summed.with_probability(profile.best())
         likelihood = replace(likelihood, parts=(summed,))
@@ -438,9 +485,10 @@ def _solve_by_summing(
     return _found(likelihood, given, top.theta, summed.mistake_probability, profile, level)
 
 
+@_solve.register(DrawnVotes)
 def _solve_by_drawing(
-    likelihood: Likelihood,
     drawn: DrawnVotes,
+    likelihood: Likelihood,
     method: str,
     level: float,
     rng: np.random.Generator,
@@ -452,7 +500,7 @@ def _solve_by_drawing(
     if len(partition.sizes) > 1:
         settled = settle(likelihood, method, rng, given_labels)
         labels, theta, converged = settled.labels, settled.theta, settled.converged
-    given = GivenTiers(drawn, partition, labels)
+    given = DrawnGivenTiers(drawn, partition, labels)
     profile = profile_of(given, min(theta, given.largest_theta), level)
     drawn.mistake_probability = profile.best()
     theta = profile.theta_at(drawn.mistake_probability)

@@ -11,6 +11,7 @@ it is better.
 
 from __future__ import annotations
 
+from functools import singledispatch
 from math import inf, sqrt
 from typing import TYPE_CHECKING
 
@@ -58,9 +59,15 @@ def are_an_order(data: KnownData, tiers: Tiers) -> bool:
     return standard_errors_above_half(answers, tiers) > _STANDARD_ERRORS
 
 
-def _single_answers(data: KnownData) -> Rankings | None:
+@singledispatch
+def _single_answers(_data: KnownData) -> Rankings | None:
     """Return rankings, if pairs of items can be counted answer by answer; otherwise None."""
-    return data if isinstance(data, Rankings) and len(data.items) <= _MOST_ITEMS else None
+    return None
+
+
+@_single_answers.register(Rankings)
+def _rankings_of_few_items(data: Rankings) -> Rankings | None:
+    return data if len(data.items) <= _MOST_ITEMS else None
 
 
 def standard_errors_above_half(data: Rankings, tiers: Tiers) -> float:

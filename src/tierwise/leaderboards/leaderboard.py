@@ -19,7 +19,7 @@ from tierwise._util.provenance import Stopwatch
 from tierwise.data.battles import Battles
 from tierwise.data.connection import stack_parts
 from tierwise.data.counts import Counts
-from tierwise.data.kinds import KnownData, check_data
+from tierwise.data.kinds import KnownData, as_given, check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.errors import (
@@ -134,7 +134,7 @@ def leaderboard(
         check_data(data, "leaderboard", Battles, Rankings, Counts, Preferences, weights="effective")
     )
     # Answers are counted as they are.
-    given = data if isinstance(data, Battles | Rankings) else known
+    given = as_given(data, known)
     check_level(level)
     check_choice("uncertainty", uncertainty, get_args(Uncertainty))
     if not 0.5 <= check_number("certainty", certainty) < 1.0:
@@ -208,7 +208,7 @@ def leaderboard(
     rows = make_rows(items, named, labels, above, near, numbers, level, certainty, strengths)
     n_answers, shares_won, unit = answers_of_items(given, ranked)
     sure = surely_above(above, certainty)
-    wins = given.wins if isinstance(given, Battles) else None
+    wins = given.wins
     order = [items.index(row.item) for row in rows]
     rows = tuple(
         replace(

@@ -165,8 +165,8 @@ def _log_evidence_without(races: Races, worths: Worths, effect: EffectName) -> f
     meetings = races.meetings
     others = replace(races, meetings=meetings.without(effect))
     evidence = best_worths(others, worths.labels, worths.logs, worths.shape).log_evidence
-    if effect == "draws" and meetings.drawn is not None:
-        n_drawn, n_met = float(meetings.drawn.sum()), float(meetings.met.sum())
+    if effect == "draws":
+        n_drawn, n_met = float(meetings.draws.sum()), float(meetings.met.sum())
         evidence += lgamma(n_drawn + 1) + lgamma(n_met - n_drawn + 1) - lgamma(n_met + 2)
     return evidence
 

@@ -17,7 +17,8 @@ L. Kish (1965). Survey Sampling. Wiley, 8.2.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from functools import singledispatch
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 
@@ -50,9 +51,19 @@ def at_effective_number(data: _Data) -> _Data:
     >>> battles.n_battles, round(at_effective_number(battles).n_battles)
     (60.0, 2)
     """
-    if not isinstance(data, Battles) or not data.composite or data.design_effect is not None:
-        return data
-    return replace(data, design_effect=max(design_effect(data), 1.0))
+    return cast("_Data", _at_effective_number(data))
+
+
+@singledispatch
+def _at_effective_number(data: KnownData) -> KnownData:
+    return data
+
+
+@_at_effective_number.register(Battles)
+def _battles_at_effective_number(battles: Battles) -> Battles:
+    if not battles.composite or battles.design_effect is not None:
+        return battles
+    return replace(battles, design_effect=max(design_effect(battles), 1.0))
 
 
 def design_effect(battles: Battles) -> float:

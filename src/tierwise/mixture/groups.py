@@ -18,7 +18,7 @@ Proceedings of the 24th International Conference on Machine Learning, 113-120.
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, singledispatch
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -224,17 +224,22 @@ class DistinctPreferences(DistinctAnswers):
         return counted
 
 
+@singledispatch
+def distinct_answers(data: Rankings | Preferences) -> DistinctAnswers:
+    """Return the distinct answers of a data set."""
+    raise TypeError(f"there are no mixtures of {data.unit}")
+
+
+@distinct_answers.register(Preferences)
+def _distinct_preferences(data: Preferences) -> DistinctPreferences:
+    orders, pattern_of = orders_of_preferences(data)
+    return DistinctPreferences(data, pattern_of, orders.weights)
+
+
+@distinct_answers.register(Rankings)
 def distinct_rankings(data: Rankings) -> DistinctRankings:
     """Return the distinct rankings of a data set."""
     return DistinctRankings(data, data.pattern_of, data.pattern_weights.astype(np.float64))
-
-
-def distinct_answers(data: Rankings | Preferences) -> DistinctAnswers:
-    """Return the distinct answers of a data set."""
-    if isinstance(data, Preferences):
-        orders, pattern_of = orders_of_preferences(data)
-        return DistinctPreferences(data, pattern_of, orders.weights)
-    return distinct_rankings(data)
 
 
 def fold_weights(

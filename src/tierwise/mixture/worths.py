@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from tierwise.answers.races import races_of
-from tierwise.data.rankings import Rankings
 from tierwise.fitting.luce import sceptical
 from tierwise.luce.search import (
     TierSearch,
@@ -64,7 +63,6 @@ class WorthFitter(Fitter):
     """
 
     def __init__(self, answers: DistinctAnswers) -> None:
-        assert isinstance(answers.data, Rankings)
         self.answers = answers
         self.races = races_of(answers.data)
         # Tiers for which a search found none better: the weights then, and what came closest.

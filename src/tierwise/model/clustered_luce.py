@@ -22,7 +22,7 @@ from tierwise._util.checks import (
     check_number,
 )
 from tierwise.answers.meetings import log_probabilities_of_outcomes
-from tierwise.answers.races import races_of
+from tierwise.answers.races import log_probabilities_of, races_of
 from tierwise.data.battles import Battles
 from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
@@ -181,14 +181,7 @@ class ClusteredLuce:
         """
         known = check_data(data, "log_prob", Rankings, Preferences)
         labels = self.tiers.label_array(known.items)
-        if isinstance(known, Preferences):
-            times = known.direct if known.times is None else known.times
-            logs = self._logs[labels]
-            lost = np.logaddexp(0.0, logs[None, :] - logs[:, None])
-            per_assessor: _Floats = -(times * lost).sum(axis=(1, 2))
-            return per_assessor
-        races = races_of(known)
-        return races.log_probabilities(labels, self._logs)[known.pattern_of]
+        return log_probabilities_of(known, labels, self._logs)
 
     def log_likelihood(self, data: Rankings | RankingScan | Preferences | Battles) -> float:
         """Log probability of all answers together.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import singledispatch
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
@@ -127,17 +128,36 @@ class Alike:
 
     def answers(self, model: Model, n_answers: int, rng: np.random.Generator) -> Rankings | Battles:
         """Draw answers from a model, and hide of them what those that there are hide."""
-        data = self.data
-        if isinstance(data, Battles):
-            met = np.triu(data.decided + data.decided.T + data.drawn, k=1)
-            counts = rng.multinomial(n_answers, (met / met.sum()).ravel()).reshape(met.shape)
-            share = float(data.drawn.sum() / (2.0 * met.sum()))
-            return decide_battles(model, data.items, counts, share, rng, data)
-        weights = data.pattern_weights / data.pattern_weights.sum()
-        rows = rng.choice(len(weights), size=n_answers, p=weights)
-        observed = Rankings(data.items, data.patterns[rows], unranked=data.unranked)
-        complete = model.sample(n_answers, rng)
-        return observe_like(complete, observed)
+        return _answers_like(self.data, model, n_answers, rng)
+
+
+@singledispatch
+def _answers_like(
+    data: Rankings | Battles, _model: Model, _n_answers: int, _rng: np.random.Generator
+) -> Rankings | Battles:
+    """Draw answers from a model that leave open what those that there are leave open."""
+    raise TypeError(f"no further {data.unit} can be drawn")
+
+
+@_answers_like.register(Battles)
+def _battles_like(
+    battles: Battles, model: Model, n_answers: int, rng: np.random.Generator
+) -> Battles:
+    met = np.triu(battles.decided + battles.decided.T + battles.drawn, k=1)
+    counts = rng.multinomial(n_answers, (met / met.sum()).ravel()).reshape(met.shape)
+    share = float(battles.drawn.sum() / (2.0 * met.sum()))
+    return decide_battles(model, battles.items, counts, share, rng, battles)
+
+
+@_answers_like.register(Rankings)
+def _rankings_like(
+    rankings: Rankings, model: Model, n_answers: int, rng: np.random.Generator
+) -> Rankings:
+    weights = rankings.pattern_weights / rankings.pattern_weights.sum()
+    rows = rng.choice(len(weights), size=n_answers, p=weights)
+    observed = Rankings(rankings.items, rankings.patterns[rows], unranked=rankings.unranked)
+    complete = model.sample(n_answers, rng)
+    return observe_like(complete, observed)
 
 
 def decide_battles(

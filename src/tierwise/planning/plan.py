@@ -5,11 +5,13 @@ from __future__ import annotations
 import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import singledispatch
 from math import inf, isfinite, log
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from tierwise._util.cards import Card
 from tierwise._util.checks import check_count, check_iterable, check_number, spawn_seeds
 from tierwise._util.columns import aligned, within
 from tierwise._util.provenance import Stopwatch
@@ -287,6 +289,9 @@ class Plan(Result):
     def __repr__(self) -> str:
         return f"Plan({self.sentence()!r})"
 
+    def _card(self) -> Card:
+        return Card("How many answers", table=self.table(), note=self.sentence())
+
 
 def plan(
     truth: Model | Fit | Posterior,
@@ -524,14 +529,24 @@ def first_answers(
 
 def add_answers(data: Rankings | Battles | None, further: Rankings | Battles) -> Rankings | Battles:
     """Join answers with further ones of the same kind, about the same items in the same order."""
-    if data is None:
-        return further
-    if not isinstance(data, Rankings):
-        further = cast("Battles", further)
-        # Sums of battles have their items sorted; tiers and claims are by the order of the data.
-        decided, drawn = data.decided + further.decided, data.drawn + further.drawn
-        return Battles(data.items, decided, drawn, data.drawn_as)
-    joined = Rankings.concat([data, cast("Rankings", further)])
+    return further if data is None else _joined(data, further)
+
+
+@singledispatch
+def _joined(data: Rankings | Battles, _further: Rankings | Battles) -> Rankings | Battles:
+    raise TypeError(f"{data.unit} are not joined")
+
+
+@_joined.register(Battles)
+def _joined_battles(data: Battles, further: Battles) -> Battles:
+    # Sums of battles have their items sorted; tiers and claims are by the order of the data.
+    decided, drawn = data.decided + further.decided, data.drawn + further.drawn
+    return Battles(data.items, decided, drawn, data.drawn_as)
+
+
+@_joined.register(Rankings)
+def _joined_rankings(data: Rankings, further: Rankings) -> Rankings:
+    joined = Rankings.concat([data, further])
     if joined.weights.dtype.kind == "i":
         return joined.with_weights_as("counts")
     # Survey weights were scaled before, and are not scaled again.

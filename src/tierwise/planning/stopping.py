@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import singledispatch
 from math import ceil, inf, isfinite, nan
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
+from tierwise._util.cards import Card, Section, rows_of
 from tierwise._util.checks import check_choice, check_count, check_number, spawn_seeds
 from tierwise._util.columns import aligned, within
 from tierwise._util.provenance import Stopwatch
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
     from tierwise._util.tasks import Progress
     from tierwise.data.counts import Counts
     from tierwise.data.frames import Backend
+    from tierwise.data.kinds import KnownData
     from tierwise.data.preferences import Preferences
     from tierwise.data.scan import RankingScan
     from tierwise.planning.claims import Kind, KindOfClaim, State
@@ -312,6 +315,11 @@ class Enough(Result):
     def __repr__(self) -> str:
         return f"Enough({self.sentence()!r})"
 
+    def _card(self) -> Card:
+        title = "Are there enough answers?"
+        tiers = [Section(rows_of(self.tiers))]
+        return Card(title, sections=tiers, table=self.table(), note=self.sentence())
+
 
 def enough(
     data: Rankings | RankingScan | Battles,
@@ -374,15 +382,7 @@ def enough(
     seeds = spawn_seeds(rng, 4)
     if choice is None:
         choice = choose(known, workers=workers, progress=progress, rng=seeds[0])
-    # Answers of one person, or of one kind of people, say less: how many stand for one.
-    per_answer = 1.0
-    if isinstance(known, Battles):
-        per_answer = known.design_effect or 1.0
-        known = Battles(
-            known.items, known.decided / per_answer, known.drawn / per_answer, known.drawn_as
-        )
-    elif isinstance(known.n_rankings, EffectiveNumber):
-        per_answer = known.n_rankings.n_answers / float(known.n_rankings)
+    known, per_answer = _independent(known)
     posterior = _posterior(known, choice, seeds[1])
     tiers = choice.fit.tiers
     labels = tiers.label_array(known.items)
@@ -449,12 +449,7 @@ def forecast_where_cheap(
     That takes tiers with worths, and few items that battled or few rankings: chains of futures
     work from counts of pairs, or ranking by ranking, with up to nine times as many as there are.
     """
-    few = (
-        len(data.items) <= _MOST_ITEMS
-        if isinstance(data, Battles)
-        else isinstance(data, Rankings) and data.patterns.size <= _MOST_CELLS
-    )
-    if not few or choice.family != "luce" or len(choice.fit.tiers) == 1:
+    if not _are_few(data) or choice.family != "luce" or len(choice.fit.tiers) == 1:
         return None
     with short_chains():
         return enough(
@@ -466,6 +461,46 @@ def forecast_where_cheap(
             progress=progress,
             rng=0,
         )
+
+
+@singledispatch
+def _are_few(_data: KnownData) -> bool:
+    """Return whether chains of futures of these data take a second or two."""
+    return False
+
+
+@_are_few.register(Battles)
+def _are_few_battles(battles: Battles) -> bool:
+    return len(battles.items) <= _MOST_ITEMS
+
+
+@_are_few.register(Rankings)
+def _are_few_rankings(rankings: Rankings) -> bool:
+    return rankings.patterns.size <= _MOST_CELLS
+
+
+@singledispatch
+def _independent(data: Rankings | Battles) -> tuple[Rankings | Battles, float]:
+    """Return data whose answers are independent, and how many of the answers given stand for one.
+
+    Answers of one person, or of one kind of people, say less.
+    """
+    raise TypeError(f"no further {data.unit} are forecast")
+
+
+@_independent.register(Battles)
+def _independent_battles(battles: Battles) -> tuple[Battles, float]:
+    effect = battles.design_effect or 1.0
+    decided, drawn = battles.decided / effect, battles.drawn / effect
+    return Battles(battles.items, decided, drawn, battles.drawn_as), effect
+
+
+@_independent.register(Rankings)
+def _independent_rankings(rankings: Rankings) -> tuple[Rankings, float]:
+    number = rankings.n_rankings
+    if isinstance(number, EffectiveNumber):
+        return rankings, number.n_answers / float(number)
+    return rankings, 1.0
 
 
 def _posterior(data: Rankings | Battles, choice: Choice, seed: np.random.SeedSequence) -> Posterior:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from tierwise._util.types import NOT_LISTED
 from tierwise.data.describe import describe
 from tierwise.data.preferences import Preferences
+from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError
 from tierwise.files.places import first_places, sizes_of_groups
 from tierwise.plots import style
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tierwise._util.types import Item
-    from tierwise.data.rankings import Rankings
     from tierwise.fitting.result import Fit
     from tierwise.plots.tiers import ShownTiers
     from tierwise.tiers import Tiers
@@ -186,8 +187,14 @@ def _shown(tiers: Tiers | Fit | None, answers: Rankings | Preferences) -> ShownT
     return shown
 
 
-def items_in_order(rankings: Rankings, shown: ShownTiers | None) -> list[Item]:
-    """Return the items tier by tier, within a tier (or without tiers) by mean rank."""
+@singledispatch
+def items_in_order(data: Rankings | Preferences, _shown: ShownTiers | None) -> list[Item]:
+    """Return the items tier by tier, within a tier (or without tiers) the best first."""
+    raise TypeError(f"{data.unit} do not say which items are best")
+
+
+@items_in_order.register(Rankings)
+def _by_mean_rank(rankings: Rankings, shown: ShownTiers | None) -> list[Item]:
     ranks = _ranks_by_item(rankings)
     listed = ~np.isnan(ranks)
     counts = listed @ rankings.pattern_weights
@@ -311,10 +318,7 @@ def pairwise_matrix(
     from matplotlib import colormaps
 
     shown = _shown(tiers, rankings)
-    if isinstance(rankings, Preferences):
-        items, verb = _preferred_first(rankings, shown), "preferred to"
-    else:
-        items, verb = items_in_order(rankings, shown), "ranked above"
+    items, verb = items_in_order(rankings, shown), rankings.above_in_words
     order = [rankings.items.index(item) for item in items]
     shares = describe(rankings).pairwise[np.ix_(order, order)]
     return style.draw_square(
@@ -412,8 +416,8 @@ def preferred_shares(
     return ax
 
 
+@items_in_order.register(Preferences)
 def _preferred_first(preferences: Preferences, shown: ShownTiers | None) -> list[Item]:
-    """Return the items tier by tier, within a tier those preferred most often first."""
     best_first = [preferences.items[item] for item in describe(preferences).best_first()]
     if shown is None:
         return best_first

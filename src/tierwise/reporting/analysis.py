@@ -266,7 +266,7 @@ def _sample(
     if replicates is None:
         replicates = _DRAWS
         if uncertainty == "bootstrap":
-            replicates = _affordable_replicates(best, _n_distinct(data))
+            replicates = _affordable_replicates(best, data.n_distinct)
     if uncertainty == "posterior":
         from tierwise.posterior.run import sample_posterior
 
@@ -312,10 +312,6 @@ def _compare_people(
     family = "mallows" if exact else best.family
     compared = compare_groups(rankings, columns, family=family, rng=seeds[0])
     return compared, group_tree(rankings, columns, family=family, rng=seeds[1])
-
-
-def _n_distinct(data: Rankings | Preferences) -> int:
-    return len(data) if isinstance(data, Preferences) else len(data.patterns)
 
 
 def _affordable_replicates(best: Fit, n_distinct: int) -> int:

@@ -8,15 +8,17 @@ from __future__ import annotations
 import re
 import warnings
 from dataclasses import dataclass
+from functools import singledispatch
 from html import escape
 from io import StringIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from tierwise import plots
 from tierwise._util.tasks import track
 from tierwise.checking.result import sides
+from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.errors import listed, percent, share_in_words
@@ -85,16 +87,74 @@ def draw_figures(analysis: Analysis, progress: Progress = "off") -> dict[str, Pi
     return {name: plan() for name, plan in steps}
 
 
+class _Draw(Protocol):
+    """Plans a figure of some size, with its name, caption and description."""
+
+    def __call__(
+        self,
+        name: str,
+        function: Callable[[Axes], object],
+        caption: str,
+        *,
+        size: tuple[float, float],
+        description: str,
+    ) -> None: ...
+
+
+@singledispatch
+def _draw_answers(data: Rankings | Preferences, _fit: Fit, _draw: _Draw) -> None:
+    """Plan the figures of what people said, which depend on how they were asked."""
+    raise TypeError(f"no figures are drawn of {data.unit}")
+
+
+@_draw_answers.register(Preferences)
+def _draw_preferences(data: Preferences, fit: Fit, draw: _Draw) -> None:
+    draw(
+        "preferred",
+        lambda ax: plots.preferred_shares(data, fit, ax=ax),
+        "How often each item is preferred when it is compared; colours are the tiers.",
+        size=(_WIDTH, height_for(len(fit.tiers.items))),
+        description="Bars of the share of comparisons that each item wins; the table of items "
+        "has the same numbers.",
+    )
+    draw(
+        "compared",
+        lambda ax: plots.times_compared(data, fit, ax=ax),
+        "How often each pair of items was compared. Lines separate the tiers.",
+        size=matrix_size(fit.tiers.items),
+        description="Matrix of the number of answers about each pair of items.",
+    )
+
+
+@_draw_answers.register(Rankings)
+def _draw_rankings(data: Rankings, fit: Fit, draw: _Draw) -> None:
+    draw(
+        "ranks",
+        lambda ax: plots.rank_boxes(data, fit, ax=ax),
+        "The ranks of each item. A box holds the middle half and is cut at the median, its "
+        "whiskers hold 90%, the dot is the mean; colours are the tiers.",
+        size=(_WIDTH, height_for(len(fit.tiers.items))),
+        description=f"Box plots of ranks by item, tier by tier: {tiers_in_words(fit)}.",
+    )
+    n_rows = len(fit.tier_rows())
+    draw(
+        "tier-ranks",
+        lambda ax: plots.tier_rank_boxes(data, fit, ax=ax),
+        "The same for tiers: all items of a tier together.",
+        size=(_WIDTH, height_for(n_rows)),
+        description=f"Box plots of ranks for the {n_rows} rows of the tier list; ranks rise "
+        "from tier to tier.",
+    )
+
+
 def plan_figures(analysis: Analysis) -> dict[str, Callable[[], Picture]]:
     """Return what draws each of the figures for which there are data, by name."""
     fit, data, check = analysis.fit, analysis.data, analysis.check
     items = fit.tiers.items
     n_items, n_tiers = len(items), len(fit.tier_rows())
     by_item = height_for(n_items)
-    above = "preferred to" if check.pairwise else "ranked above"
-    following = ""
-    if isinstance(data, Preferences) and data.times is None:
-        following = ", including what follows from other answers"
+    above = data.above_in_words
+    following = ", including what follows from other answers" if data.includes_what_follows else ""
     planned: dict[str, Callable[[], Picture]] = {}
 
     def draw(
@@ -113,39 +173,7 @@ def plan_figures(analysis: Analysis) -> dict[str, Callable[[], Picture]]:
 
         planned[name] = plan
 
-    if isinstance(data, Preferences):
-        draw(
-            "preferred",
-            lambda ax: plots.preferred_shares(data, fit, ax=ax),
-            "How often each item is preferred when it is compared; colours are the tiers.",
-            size=(_WIDTH, by_item),
-            description="Bars of the share of comparisons that each item wins; the table of items "
-            "has the same numbers.",
-        )
-        draw(
-            "compared",
-            lambda ax: plots.times_compared(data, fit, ax=ax),
-            "How often each pair of items was compared. Lines separate the tiers.",
-            size=matrix_size(items),
-            description="Matrix of the number of answers about each pair of items.",
-        )
-    else:
-        draw(
-            "ranks",
-            lambda ax: plots.rank_boxes(data, fit, ax=ax),
-            "The ranks of each item. A box holds the middle half and is cut at the median, its "
-            "whiskers hold 90%, the dot is the mean; colours are the tiers.",
-            size=(_WIDTH, by_item),
-            description=f"Box plots of ranks by item, tier by tier: {tiers_in_words(fit)}.",
-        )
-        draw(
-            "tier-ranks",
-            lambda ax: plots.tier_rank_boxes(data, fit, ax=ax),
-            "The same for tiers: all items of a tier together.",
-            size=(_WIDTH, height_for(n_tiers)),
-            description=f"Box plots of ranks for the {n_tiers} rows of the tier list; ranks rise "
-            "from tier to tier.",
-        )
+    _draw_answers(data, fit, draw)
     draw(
         "pairs",
         lambda ax: plots.pairwise_matrix(data, fit, ax=ax),
@@ -196,10 +224,11 @@ def plan_figures(analysis: Analysis) -> dict[str, Callable[[], Picture]]:
             + "; ".join(f"{one.name} {share_in_words(one.probability)}" for one in neighbours)
             + "; the table has the same numbers.",
         )
-    if fit.divided and isinstance(data, Rankings):
+    if fit.divided:
+        rankings = check_data(data, "a figure of ranks", Rankings)
         draw(
             "divided",
-            lambda ax: plots.rank_shares(data, fit.divided, ax=ax),
+            lambda ax: plots.rank_shares(rankings, fit.divided, ax=ax),
             f"People are divided: the percentage of people who give {listed(fit.divided)} each "
             "rank.",
             size=(_WIDTH, height_of_bars(len(fit.divided))),

@@ -14,7 +14,6 @@ from tierwise._util.resources import whole_file
 from tierwise._util.results import Result
 from tierwise.checking.check import check_fit
 from tierwise.data.battles import Battles
-from tierwise.data.counts import Counts
 from tierwise.data.weights import answers_in_words
 from tierwise.errors import InputError, counted, drop, percent, share_in_words
 from tierwise.leaderboards.leaderboard import leaderboard
@@ -266,7 +265,7 @@ def _report_battles(
         rng=rng,
         **({} if replicates is None else {how_many: replicates}),  # type: ignore[arg-type]
     )
-    check = check_leaderboard(board, data, rng)
+    check = check_fit(data, board.fit, rng=rng)
     named = title or title_of_leaderboard(board, data.reading)
     forecast = forecast_of_leaderboard(board, data)
     write_leaderboard_page(board, path, check=check, title=named, forecast=forecast)
@@ -358,15 +357,8 @@ def _concentration(analysis: Analysis) -> str:
     return f"{said} ({'chosen by the data' if analysis.thetas_were_open else 'as requested'})"
 
 
-def check_leaderboard(
-    board: Leaderboard, data: Rankings | Counts | Preferences | Battles, rng: RandomSource
-) -> FitCheck | None:
-    """Check the fit of the most probable tiers, unless the data are only counts."""
-    return None if isinstance(data, Counts) else check_fit(data, board.fit, rng=rng)
-
-
 def forecast_of_leaderboard(
-    board: Leaderboard, data: Rankings | Preferences | Battles | Counts
+    board: Leaderboard, data: Rankings | Preferences | Battles
 ) -> Enough | None:
     """Forecast how many more answers are needed, if that takes only a second or two.
 

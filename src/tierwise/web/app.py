@@ -36,7 +36,7 @@ from tierwise.errors import (
 )
 from tierwise.web import choices
 from tierwise.web.jobs import Job, Store, Upload, storing
-from tierwise.web.security import Application, Guard, Limits, Settings
+from tierwise.web.security import Application, Guard, Settings
 from tierwise.web.tasks import EXAMPLES
 
 if TYPE_CHECKING:
@@ -410,67 +410,15 @@ def in_words(seconds: float) -> str:
     return f"about {round(seconds / 60)} minutes"
 
 
-def protocol_for(limits: Limits) -> "type[asyncio.Protocol]":
-    """Return the HTTP protocol class, which closes connections that send no request in time.
-
-    Uvicorn waits for ever for the first request of a connection and for its headers: a client that
-    sends one byte per minute would keep others out. It also keeps reading a body that it has
-    already answered. Here, that ends after a while or after two files of the largest size; not at
-    once, because a client that is cut off while sending never sees the answer.
-    `tierwise.web.security` limits how long the body of an unanswered request may take.
-    """
-    import h11
-    from uvicorn.protocols.http.h11_impl import H11Protocol
-
-    class InTime(H11Protocol):
-        _waiting: asyncio.TimerHandle | None = None
-        _n_passed_over = 0
-
-        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-            super().connection_made(transport)
-            self._wait()
-
-        def data_received(self, data: bytes) -> None:
-            if self.conn.their_state is h11.SEND_BODY and not self._has_request():
-                self._n_passed_over += len(data)
-                if self._n_passed_over > 2 * limits.upload_bytes:
-                    self.transport.close()
-                    return
-            super().data_received(data)
-            if self._has_request():
-                self._stop_waiting()
-
-        def on_response_complete(self) -> None:
-            super().on_response_complete()
-            self._n_passed_over = 0
-            if not self._has_request():
-                self._wait()
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            self._stop_waiting()
-            super().connection_lost(exc)
-
-        def _has_request(self) -> bool:
-            return self.cycle is not None and not self.cycle.response_complete
-
-        def _wait(self) -> None:
-            self._stop_waiting()
-            self._waiting = self.loop.call_later(limits.request_seconds, self.transport.close)
-
-        def _stop_waiting(self) -> None:
-            if self._waiting is not None:
-                self._waiting.cancel()
-
-    return InTime
-
-
 def configuration(settings: Settings) -> "uvicorn.Config":
     """Return the uvicorn configuration."""
     import uvicorn
 
+    from tierwise.web.protocol import protocol_within
+
     return uvicorn.Config(
         make_app(settings),
-        http=protocol_for(settings.limits),
+        http=protocol_within(settings.limits),
         log_level="warning",
         access_log=False,
         limit_concurrency=_MOST_CONNECTIONS,

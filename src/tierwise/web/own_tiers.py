@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tierwise.data.kinds import check_data
 from tierwise.data.rankings import Rankings
 
 if TYPE_CHECKING:
@@ -22,8 +23,9 @@ def judged(answers: Answers, task: dict[str, Any]) -> dict[str, Any]:
 
     several = task.get("concentration", "single") == "tier"
     ranked = task.get("ranked", range(len(answers.items)))  # results that a folder keeps
-    if len(ranked) < len(answers.items) and isinstance(answers, Rankings):
-        answers = answers.restrict([answers.items[item] for item in ranked])
+    if len(ranked) < len(answers.items):
+        rankings = check_data(answers, "tiers of some of the items", Rankings)
+        answers = rankings.restrict([answers.items[item] for item in ranked])
     found = {}
     for key in ("own", "found"):
         labels = np.empty(len(answers.items), dtype=np.int64)

@@ -1,0 +1,146 @@
+"""Scores in tables with one row per item and task."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tierwise.data.score_cells import read_numbers
+from tierwise.data.score_table import (
+    ITEMS,
+    TASKS,
+    Repeats,
+    ScoreTable,
+    numbers_repeats,
+    renamed,
+)
+from tierwise.errors import InputError, instead, quoted, use
+from tierwise.files.cells import (
+    ABSENT,
+    Decimal,
+    check_cells,
+    encode,
+)
+from tierwise.files.layouts import NAMES_OF_ROLES
+from tierwise.files.options import Aside
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tierwise._util.types import Item, RowNamer
+
+
+_SCORES = ("score", "value", "result", "accuracy", "points")
+
+
+def are_long_scores(
+    names: Sequence[Item], said: tuple[str | None, str | None, str | None] = (None, None, None)
+) -> bool:
+    """Return whether there are columns for task, item and score, and none for ranks.
+
+    Examples
+    --------
+    >>> are_long_scores(["task", "model", "score"]), are_long_scores(["task", "x", "y"])
+    (True, False)
+    """
+    lower = {str(name).strip().casefold() for name in names}
+    if lower & set(NAMES_OF_ROLES["rank"]):
+        return False
+    repeats = {name for name in lower if numbers_repeats(name)}
+    return all(
+        column is not None or lower & set(words)
+        for column, words in zip(said, ((*TASKS, *repeats), ITEMS, _SCORES), strict=True)
+    )
+
+
+def long_scores(
+    names: Sequence[Item],
+    table: Any,
+    roles: tuple[int, int, int],
+    decimal: Decimal | None,
+    name_row: RowNamer,
+    repeats: Repeats = "keep",
+    rename: Mapping[str, str] | None = None,
+) -> ScoreTable:
+    """Read a table with one row per task and item.
+
+    Parameters
+    ----------
+    names, table, decimal, name_row, repeats, rename
+        As for a table with one column per item.
+    roles
+        The columns of task, item and score.
+    """
+    task, item, score = roles
+    task_codes, task_labels = encode(check_cells(names[task], table.column(task)))
+    item_codes, item_labels = encode(check_cells(names[item], table.column(item)))
+    for codes, what in ((task_codes, "task"), (item_codes, "item")):
+        if (codes == ABSENT).any():
+            row = int((codes == ABSENT).argmax())
+            raise InputError(f"{name_row(row)}: the {what} is missing: fill in the cell")
+    values, _ = read_numbers(table.column(score), names[score], decimal, name_row)
+    called = renamed(item_labels, rename or {})
+    item_labels = list(dict.fromkeys(called))
+    item_codes = np.array([item_labels.index(name) for name in called])[item_codes]
+    cells = task_codes.astype(np.int64) * len(item_labels) + item_codes
+    _, first, counts = np.unique(cells, return_index=True, return_counts=True)
+    remarks: tuple[str, ...] = ()
+    if (counts > 1).any():
+        cell = cells[first[int((counts > 1).argmax())]]
+        row = int(np.flatnonzero(cells == cell)[1])
+        if repeats == "keep":
+            raise InputError(
+                f"{name_row(row)}: {quoted(item_labels[item_codes[row]])} has a second score on "
+                f"{quoted(task_labels[task_codes[row]])}",
+                [
+                    "keep one of them",
+                    instead("compare", "for the mean of seeds or folds", command="compare"),
+                ],
+            )
+        most = int(counts.max())
+        remarks = (f"Items have up to {most:,} scores on a task: their mean is used.",)
+    known = ~np.isnan(values)
+    size = len(task_labels) * len(item_labels)
+    sums = np.bincount(cells[known], weights=values[known], minlength=size)
+    times = np.bincount(cells[known], minlength=size)
+    scores = np.where(times > 0, sums / np.maximum(times, 1), np.nan)
+    return ScoreTable(
+        items=tuple(item_labels),
+        scores=scores.reshape(len(task_labels), len(item_labels)),
+        tasks=tuple(map(str, task_labels)),
+        items_in="columns",
+        columns=tuple(str(names[role]) for role in roles),
+        aside=tuple(
+            Aside(str(name), "is not among the scores")
+            for number, name in enumerate(names)
+            if number not in roles
+        ),
+        remarks=remarks,
+    )
+
+
+def long_roles(
+    names: Sequence[Item], said: tuple[str | None, str | None, str | None]
+) -> tuple[int, int, int]:
+    """Find the columns of task, item and score, of which the user may name some."""
+    task, item, score = said
+    # Folds of one data set are what methods were compared on where no column names data sets.
+    repeats = [str(name).casefold() for name in names if numbers_repeats(name)]
+    return (
+        _column(names, task, (*TASKS, *repeats), "task"),
+        _column(names, item, ITEMS, "item"),
+        _column(names, score, _SCORES, "score"),
+    )
+
+
+def _column(names: Sequence[Item], said: str | None, words: Sequence[str], what: str) -> int:
+    lower = [str(name).casefold() for name in names]
+    if said is not None:
+        if said not in names:
+            raise InputError(f"there is no column {quoted(said)} for the {what}")
+        return list(names).index(said)
+    for word in words:
+        if word in lower:
+            return lower.index(word)
+    raise InputError(f"no column of the {what} was found", [use("to name it", **{what: ...})])
