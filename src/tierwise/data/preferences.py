@@ -269,6 +269,11 @@ class Preferences:
         return len(self)
 
     @property
+    def holds_single_pairs(self) -> bool:
+        """Whether nobody compared more than one pair of items."""
+        return bool((self.direct.sum(axis=(1, 2)) <= 1).all())
+
+    @property
     def includes_what_follows(self) -> bool:
         """Whether pairs that follow from others, as answers are right, count as well."""
         return self.times is None

@@ -776,6 +776,12 @@ class Rankings:
         """Number of distinct answers."""
         return len(self.patterns)
 
+    @property
+    def holds_single_pairs(self) -> bool:
+        """Whether no answer says more than which of two items is better."""
+        listed = (self.patterns != NOT_LISTED).sum(axis=1)
+        return self.unranked == "anywhere" and bool((listed <= 2).all())
+
     def as_read(self) -> str:
         """Say how many answers were read, in how many rows, about how many items."""
         return as_read(self)

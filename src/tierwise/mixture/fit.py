@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from tierwise._util.checks import RandomSource, check_choice, check_count, check_number, spawn_seeds
 from tierwise._util.provenance import Stopwatch
 from tierwise._util.tasks import Progress, run_tasks
-from tierwise._util.types import NOT_LISTED
 from tierwise.answers.likelihood import source_of
 from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
@@ -324,12 +323,7 @@ def refuse_single_pairs(data: Rankings | Preferences) -> None:
 
 def _are_single_pairs(data: Rankings | Preferences) -> bool:
     """Return whether no answer says more than which of two items, of more than two, is better."""
-    if len(data.items) <= _ITEMS_OF_A_PAIR:
-        return False
-    if isinstance(data, Preferences):
-        return bool((data.direct.sum(axis=(1, 2)) <= 1).all())
-    listed = (data.patterns != NOT_LISTED).sum(axis=1)
-    return data.unranked == "anywhere" and bool((listed <= _ITEMS_OF_A_PAIR).all())
+    return len(data.items) > _ITEMS_OF_A_PAIR and data.holds_single_pairs
 
 
 def _check_search(n_items: int, wanted: dict[int, tuple[GroupSizes, ...]]) -> None:
