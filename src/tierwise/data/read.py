@@ -9,11 +9,11 @@ from tierwise._util.checks import check_choice, check_count
 from tierwise._util.types import Cycles, Item, Ties, Unranked, WeightsAre
 from tierwise.data.battles import Battles
 from tierwise.data.best_worst import best_worst_of_table, read_best_worst
+from tierwise.data.long_scores import are_long_scores
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.data.read_battles import read_battles
 from tierwise.data.scores import (
-    are_long_scores,
     are_scores_of_tasks,
     graded_scores_of,
     grades_question,
