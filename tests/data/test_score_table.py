@@ -208,7 +208,7 @@ def test_commands_recognise_what_is_not_theirs(board, tmp_path):
     battles = tmp_path / "battles.csv"
     battles.write_text("model_a,model_b,winner\nx,y,model_a\ny,z,tie\n", encoding="utf-8")
     refused = run(battles, "mixture")
-    assert "these are battles, and tierwise mixture takes rankings or preferences" in refused
+    assert "these are battles, but tierwise mixture takes rankings or preferences" in refused
     assert "tierwise leaderboard FILE for tiers and rank intervals" in refused
     assert "2 battles of 3 items" in run(battles, "fit", "--sizes", "1,2", "--quiet")
     scored = run(battles, "leaderboard", "--better", "higher")
