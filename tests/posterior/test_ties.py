@@ -116,6 +116,19 @@ def test_what_holds_in_all_draws_is_certain():
     assert share_all_near(np.ones((7, 2), dtype=np.int64), None, np.full(7, 1 / 7)) == 1.0
 
 
+@pytest.mark.parametrize(("n_items", "claimed"), [(3, True), (10, True), (25, False), (60, False)])
+def test_draws_of_one_tier_claim_ties_only_where_others_would_have_been_seen(n_items, claimed):
+    labels = np.ones((4000, n_items), dtype=np.int64)
+    weights = weights_for_sameness(labels, "sceptical")
+    shares = share_nearly_tied(labels, None, weights)
+    assert (shares.diagonal() == 1.0).all()
+    assert (shares.min() >= 0.95) == claimed
+    assert (share_all_near(labels, None, weights) >= 0.95) == claimed
+    # A few hundred draws of several tiers leave nothing unseen.
+    labels[:300, 0] = 2
+    assert weights_for_sameness(labels, "sceptical").sum() == pytest.approx(1.0)
+
+
 def test_a_posterior_of_one_item_has_no_one_to_differ_from():
     assert weights_for_sameness(np.ones((4, 1), dtype=np.int64), "sceptical").tolist() == [0.25] * 4
 

@@ -212,11 +212,12 @@ class Posterior(DrawnTiers):
 
     @cached_property
     def sameness_weights(self) -> NDArray[np.float64]:
-        """Weight of each draw in claims that items are the same; they sum to 1.
+        """Weight of each draw in claims that items are the same; they sum to at most 1.
 
         Such claims must not merely repeat a prior that favours few tiers. The weights correspond to
         the "uniform" prior of sizes, under which a line between two neighbours is as probable as
-        none.
+        none. They sum to less than 1 if there are many items and (nearly) all draws have a single
+        tier: then draws of several tiers, which would outweigh them, may have been missed.
         """
         return weights_for_sameness(self.labels, self.prior_sizes)
 

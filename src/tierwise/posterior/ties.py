@@ -36,14 +36,21 @@ _LOG_ODDS_OF_A_TIER = LOG_SHARES["uniform"] - LOG_SHARES["penalised"]
 # Weights are made more even until so many draws (of equal weight, Kish) count.
 _LEAST_DRAWS = 100.0
 _POWERS = np.linspace(1.0, 0.0, 11)
+# A draw that was not seen is ignored if it would have less than this share of all weight.
+_IGNORED = 0.01
 
 
 def weights_for_sameness(labels: _Integers, prior_sizes: str | None) -> _Floats:
-    """Return the weight of each draw in claims that items are the same; they sum to 1.
+    """Return the weight of each draw in claims that items are the same; they sum to at most 1.
 
     It is the "uniform" prior probability of the number of tiers divided by that of the prior of the
     draws. If a few draws would get nearly all of the weight, because there are many items, the
     weights are tempered.
+
+    If no draw has several tiers, that may be the work of the sceptical prior alone: with 59 items
+    one such draw has the weight of millions of draws with a single tier. So weights leave room for
+    one more draw, of two tiers, that happened not to be seen. It matters only if draws of several
+    tiers are rare and items are many; then the weights sum to less than 1, and nothing is claimed.
 
     Parameters
     ----------
@@ -58,18 +65,25 @@ def weights_for_sameness(labels: _Integers, prior_sizes: str | None) -> _Floats:
     array([0.5, 0.5])
     >>> weights_for_sameness(np.array([[1, 1], [1, 2]]), "penalised").round(3)
     array([0.269, 0.731])
-    >>> weights_for_sameness(np.array([[1, 1, 1], [1, 2, 2]]), "sceptical").round(3)
-    array([0.297, 0.703])
+    >>> few, many = np.ones((1000, 4), dtype=int), np.ones((1000, 59), dtype=int)
+    >>> weights_for_sameness(few, "sceptical").sum().round(3).item()
+    1.0
+    >>> weights_for_sameness(many, "sceptical").sum().round(3).item()
+    0.0
     """
     n_tiers = labels.max(axis=1)
     if prior_sizes not in ("penalised", "sceptical"):
         return np.full(len(labels), 1.0 / len(labels))
-    logs = _LOG_ODDS_OF_A_TIER * _evenness(n_tiers) * n_tiers
+    log_odds = _LOG_ODDS_OF_A_TIER * _evenness(n_tiers)
+    logs = log_odds * n_tiers
+    log_unseen = -np.inf
     if prior_sizes == "sceptical" and labels.shape[1] > 1:
         logs = logs - (1.0 + log_total_of_several(labels.shape[1])) * (n_tiers == 1)
-    weights: _Floats = np.exp(logs - logs.max())
-    weights /= weights.sum()
-    return weights
+        log_unseen = 2.0 * log_odds
+    log_largest = max(logs.max(), log_unseen)
+    weights: _Floats = np.exp(logs - log_largest)
+    total, unseen = weights.sum(), np.exp(log_unseen - log_largest)
+    return np.asarray(weights / (total + unseen * (unseen > _IGNORED * (total + unseen))))
 
 
 def sizes_for_sameness(shares: dict[Sizes, float], prior_sizes: str | None) -> dict[Sizes, float]:
@@ -137,11 +151,21 @@ def share_nearly_tied(labels: _Integers, log_worths: _Floats | None, weights: _F
     """
     n_items = labels.shape[1]
     shares = np.empty((n_items, n_items))
+    in_all = _share_of_all(weights)
     for item in range(n_items):
         near = are_near(labels, log_worths, item)
-        # What holds in all draws has probability 1, however their weights are rounded.
-        shares[item] = np.where(near.all(axis=0), 1.0, (weights @ near).clip(0.0, 1.0))
+        shares[item] = np.where(near.all(axis=0), in_all, (weights @ near).clip(0.0, 1.0))
+        shares[item, item] = 1.0
     return shares
+
+
+def _share_of_all(weights: _Floats) -> float:
+    """Return the probability of what holds in all draws: 1, however weights are rounded, or less.
+
+    It is less where weights leave room for a draw that was not seen.
+    """
+    total = float(weights.sum())
+    return 1.0 if total > 1.0 - 0.5 * _IGNORED else total
 
 
 def are_near(labels: _Integers, log_worths: _Floats | None, item: int) -> NDArray[np.bool_]:
@@ -163,7 +187,7 @@ def share_all_near(labels: _Integers, log_worths: _Floats | None, weights: _Floa
     near = labels.max(axis=1) == 1
     if log_worths is not None:
         near |= np.ptp(log_worths, axis=1) <= LOG_ODDS_OF_NEARLY
-    return 1.0 if near.all() else float(weights @ near)
+    return _share_of_all(weights) if near.all() else float(weights @ near)
 
 
 def verdicts_in_words(better: list[float], near: list[float], certainty: float) -> str:
