@@ -90,7 +90,7 @@ def test_the_line_shares_places_as_drawing_lots_does(seed, k):
 
 def test_a_line_must_be_between_items():
     board = tw.leaderboard(tw.load_political_goals(), rng=1)
-    with pytest.raises(tw.InputError, match="less than the 4 items; got 4"):
+    with pytest.raises(tw.InputError, match="less than the number of items, 4; got 4"):
         board.line(4)
     line = board.line(1)
     assert line.lots == ("order", "prices")
@@ -137,7 +137,7 @@ def test_changes_are_more_than_chance_where_both_leaderboards_are_sure(tmp_path)
 
 @pytest.mark.parametrize(
     ("text", "says"),
-    [("[1]", "not a leaderboard"), ("{", "not JSON"), (None, "there is no file")],
+    [("[1]", "not a leaderboard"), ("{", "not JSON"), (None, "does not exist")],
 )
 def test_an_earlier_leaderboard_that_cannot_be_read_is_named(tmp_path, text, says):
     path = tmp_path / "before.json"

@@ -152,7 +152,7 @@ def test_draws_are_a_data_tree_that_can_be_saved(drawn, tmp_path):
 
 def test_other_files_are_refused(drawn, tmp_path):
     found, _ = drawn
-    with pytest.raises(InputError, match="there is no file"):
+    with pytest.raises(InputError, match="does not exist"):
         tw.MixtureDraws.load(tmp_path / "nowhere.nc")
     posterior = tw.sample_posterior(tw.load_political_goals(), (2, 2), draws=10, rng=1)
     posterior.save(tmp_path / "posterior.nc")

@@ -165,7 +165,7 @@ def test_newer_format_is_refused(posterior, tmp_path, monkeypatch):
 
 
 def test_missing_file_and_folder_are_named(posterior, tmp_path):
-    with pytest.raises(InputError, match="there is no file"):
+    with pytest.raises(InputError, match="does not exist"):
         Posterior.load(tmp_path / "nothing.nc")
     with pytest.raises(InputError, match="does not exist: create it"):
         posterior.save(tmp_path / "nowhere" / "posterior.nc")
