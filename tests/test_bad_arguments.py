@@ -363,7 +363,7 @@ SYNONYMS = {
     "ranks": "rank|row",
     "weights": "weight",
     "items": "item",
-    "rankings": "data",
+    "rankings": "data|Rankings",
     "frame": "data frame",
     "path": "path|file|folder|format",
     "source": "source|path|file|folder|format",

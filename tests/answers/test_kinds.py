@@ -75,7 +75,7 @@ def test_what_can_be_done_with_each_kind():
 
 
 def test_a_refusal_lists_what_is_possible():
-    with pytest.raises(InputError, match='of battles is not known: use criterion="posterior"'):
+    with pytest.raises(InputError, match="of battles cannot be computed: use criterion="):
         tw.search(BATTLES, criterion="evidence")
 
 

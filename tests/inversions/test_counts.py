@@ -70,7 +70,7 @@ def test_complete_rankings_have_no_blocks():
 
 def test_anywhere_is_refused():
     rankings = Rankings.from_orderings([["a", "b"]], items="abc", unranked="anywhere")
-    with pytest.raises(InputError, match="anywhere"):
+    with pytest.raises(InputError, match="not listed is unknown"):
         WeakOrderCounts.of(rankings)
 
 

@@ -76,5 +76,5 @@ def test_answers_that_may_be_mistaken_are_refused():
     with pytest.raises(tw.InputError, match="may be mistaken"):
         tw.fit_mixture(mistaken, 2, (1, 1), distance="kendall")
     preferences, _ = compared_pairs((3, 3))
-    with pytest.raises(tw.InputError, match="and sample_mixture takes rankings"):
+    with pytest.raises(tw.InputError, match="but sample_mixture takes rankings"):
         tw.sample_mixture(preferences, 2, (1, 2, 1))

@@ -234,7 +234,7 @@ def test_groups_are_matched_by_their_members():
         ({"warmup": -1}, "warmup must be at least 0"),
         ({"prior_shares": 0.0}, "shares must be above 0"),
         ({"n_groups": (1, 2)}, "n_groups must be one number"),
-        ({"method": "mcmc", "thin": 2}, "no choice of method and thin: it takes warmup"),
+        ({"method": "mcmc", "thin": 2}, "does not support method and thin, only warmup"),
         ({"prior_theta": "flat"}, "prior of theta"),
         ({"draws": 10**12}, "draws must be at most"),
         ({"prior_shares": np.inf}, "shares must be a finite number"),

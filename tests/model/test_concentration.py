@@ -157,7 +157,7 @@ def test_the_model_says_what_it_is_and_what_it_cannot():
         tw.ClusteredMallows(tiers, 0.5, concentration="line")
     with pytest.raises(InputError, match="draws are exact"):
         model.sample(5, method="mcmc")
-    with pytest.raises(InputError, match="needs one theta"):
+    with pytest.raises(InputError, match="needs a single theta"):
         model.sample_pseudo(5)
     with pytest.raises(InputError, match="pairwise answers"):
         model.log_prob(tw.Preferences.from_pairs([(1, "a", "b"), (1, "b", "c")]))

@@ -90,7 +90,7 @@ def test_further_battles_are_between_pairs_that_met_and_as_often_drawn():
 @pytest.mark.parametrize(
     ("ask", "size", "words"),
     [
-        ("top", None, "how many items"),
+        ("top", None, "number of items"),
         ("pairs", 3, "size is the number"),
         ("subsets", 1, "size"),
         ("all", None, "ask"),

@@ -134,7 +134,7 @@ def test_plans_are_shown_and_kept(plan):
         ({"certainty": 0.2}, "certainty"),
         ({"sets": 1}, "sets"),
         ({"answers": ()}, "no numbers"),
-        ({"ask": "top"}, "how many items"),
+        ({"ask": "top"}, "number of items"),
     ],
 )
 def test_plans_that_make_no_sense_are_refused(options, words):

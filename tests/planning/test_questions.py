@@ -194,7 +194,7 @@ def test_a_posterior_of_other_items_is_refused(posterior):
     ("options", "words"),
     [
         ({"ask": "triples"}, "ask"),
-        ({"ask": "subsets"}, "how many items"),
+        ({"ask": "subsets"}, "number of items"),
         ({"size": 3}, "a pair has two"),
         ({"exclude": [("a", "x")]}, "not an item"),
         ({"exclude": ["ab", "a"]}, "pairs of items"),

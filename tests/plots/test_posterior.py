@@ -24,5 +24,5 @@ def test_ranks_of_a_chain_are_counted(posterior):
 
 
 def test_unknown_quantities_are_refused(posterior):
-    with pytest.raises(InputError, match="no quantity 'tier'"):
+    with pytest.raises(InputError, match="'tier' is not a quantity"):
         plots.trace(posterior, "tier")

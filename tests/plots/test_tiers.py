@@ -86,7 +86,7 @@ def test_co_tier_matrix_leaves_the_diagonal_out(fit, bootstrap, posterior):
 
 @pytest.mark.parametrize("draw", [plots.tier_list, plots.tier_probabilities, plots.co_tier_matrix])
 def test_other_items_are_refused(draw, bootstrap):
-    with pytest.raises(InputError, match="of different items"):
+    with pytest.raises(InputError, match="have different items"):
         draw(Tiers([["a"], ["b", "c", "d"]]), bootstrap)
 
 

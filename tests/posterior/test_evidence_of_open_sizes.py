@@ -26,4 +26,4 @@ def test_answers_that_are_all_ties_say_nothing_of_theta():
     answers = tw.Rankings.from_orderings([[["a", "b", "c"]]] * 5)
     shown = tw.fit(answers, (1, 2)).summary()
     assert "nan" not in shown
-    assert "theta      is not known" in shown
+    assert "theta      unknown" in shown

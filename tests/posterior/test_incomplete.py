@@ -346,7 +346,7 @@ def test_what_needs_known_blocks_is_refused():
         {"sizes": SIZES, "theta_update": "exchange"},
         {"sizes": SIZES, "likelihood": "pseudo"},
     ):
-        with pytest.raises(InputError, match="open"):
+        with pytest.raises(InputError, match="do not determine"):
             tw.sample_posterior(rankings, **in_groups(options))
     with pytest.raises(InputError, match="nothing to complete"):
         tw.sample_posterior(tw.load_political_goals(), sampler=tw.Sampler(completions="refill"))

@@ -230,7 +230,7 @@ def test_top_lists(tmp_path):
     rows = [row[:2] for row in model.sample(60, rng=1).to_orderings()]
     rankings = Rankings.from_orderings(rows, items="abcde", unranked="below")
     _, text, page = write(rankings, tmp_path, sizes=(1, 1, 3))
-    assert "items not listed come below those that are" in text
+    assert "Items not listed come below those that are" in text
     assert page.tables["items-table"][0][-1] == "listed by"
 
 

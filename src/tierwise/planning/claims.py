@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from tierwise.posterior.run import DrawnTiers
-from tierwise.posterior.ties import LOG_ODDS_OF_NEARLY, weights_for_sameness
+from tierwise.posterior.ties import LOG_ODDS_OF_NEARLY, share_of_all, weights_for_sameness
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -120,20 +120,23 @@ def chances_of_claims(labels: Integers, kinds: Sequence[KindOfClaim], draws: Dra
     --------
     >>> import numpy as np
     >>> from tierwise.posterior.run import DrawnTiers
-    >>> drawn = DrawnTiers(np.array([[1, 1, 1], [1, 2, 2]]), prior_sizes="sceptical")
+    >>> drawn = DrawnTiers(np.array([[1, 1, 1], [1, 2, 2]] * 200), prior_sizes="sceptical")
     >>> found = chances_of_claims(np.array([0, 1, 1]), [("boundary", 0)], drawn)
     >>> found.holds.tolist(), found.contrary.round(3).tolist()
     ([0.5], [0.297])
     """
     held = claims_hold(labels, kinds, draws)
-    as_it_is = held.mean(axis=0)
-    # What holds in all draws has probability 1, however their weights are rounded.
-    weighted = weights_for_sameness(draws.labels, draws.prior_sizes) @ held
-    for_sameness = np.where(held.all(axis=0), 1.0, weighted.clip(0.0, 1.0))
-    speaks_for_sameness = np.array([kind == "tie" for kind, _ in kinds])
+    # That a boundary does not hold says that items are the same, as a tie does.
+    are_ties = np.array([kind == "tie" for kind, _ in kinds])
+    same = np.where(are_ties, held, ~held)
+    weights = weights_for_sameness(draws.labels, draws.prior_sizes)
+    for_sameness = np.where(
+        same.all(axis=0), share_of_all(weights), (weights @ same).clip(0.0, 1.0)
+    )
+    for_difference = (~same).mean(axis=0)
     return Chances(
-        np.where(speaks_for_sameness, for_sameness, as_it_is),
-        1.0 - np.where(speaks_for_sameness, as_it_is, for_sameness),
+        np.where(are_ties, for_sameness, for_difference),
+        np.where(are_ties, for_difference, for_sameness),
     )
 
 

@@ -151,7 +151,7 @@ def share_nearly_tied(labels: _Integers, log_worths: _Floats | None, weights: _F
     """
     n_items = labels.shape[1]
     shares = np.empty((n_items, n_items))
-    in_all = _share_of_all(weights)
+    in_all = share_of_all(weights)
     for item in range(n_items):
         near = are_near(labels, log_worths, item)
         shares[item] = np.where(near.all(axis=0), in_all, (weights @ near).clip(0.0, 1.0))
@@ -159,7 +159,7 @@ def share_nearly_tied(labels: _Integers, log_worths: _Floats | None, weights: _F
     return shares
 
 
-def _share_of_all(weights: _Floats) -> float:
+def share_of_all(weights: _Floats) -> float:
     """Return the probability of what holds in all draws: 1, however weights are rounded, or less.
 
     It is less where weights leave room for a draw that was not seen.
@@ -187,7 +187,7 @@ def share_all_near(labels: _Integers, log_worths: _Floats | None, weights: _Floa
     near = labels.max(axis=1) == 1
     if log_worths is not None:
         near |= np.ptp(log_worths, axis=1) <= LOG_ODDS_OF_NEARLY
-    return _share_of_all(weights) if near.all() else float(weights @ near)
+    return share_of_all(weights) if near.all() else float(weights @ near)
 
 
 def verdicts_in_words(better: list[float], near: list[float], certainty: float) -> str:
