@@ -214,6 +214,7 @@ def test_draws_that_were_exchanged(kind, step, results, tmp_path):
     for place, name in enumerate(names):
         # Each name meets some of them, and each of them some names.
         for number in range(place % step, 11, step):
+            path.unlink()  # a new file: readers may still hold the one that they refused
             path.write_bytes(original)
             with h5py.File(path, "r+") as file:
                 odd = list(odd_datasets(file[name]))[number]
