@@ -479,25 +479,22 @@ PAGE = """# Shapes of real data
 This page is made by `python -m benchmarks.shapes --page docs/benchmarks-shapes.md` from
 `benchmarks/shapes.json`; no figure is typed by hand.
 
-Data are made in the shapes that leaderboards, surveys and elections have, or are real ones of that
-shape where these are at hand, and each line is a command from file to printed answer, with the
-options that nobody changed: all models that can be compared are. *Wanted* is the time that it may
-take on a quiet machine. Times were taken in a process that had run the command before, if that took
-less than 20 seconds, and include the start of Python elsewhere. *Cores* is the time that the cores
-worked for it. That is what to compare: other programs made the wall time longer. *Effective draws*
-are independent draws that those of the chains are worth, for what they say least about: the number
-of tiers, theta, or whether two items are tied.
+The data are made in the shapes that leaderboards, surveys and elections have, or are real data of
+that shape where these are at hand. Each line is a command from file to printed answer, with default
+options, so all models that can be compared are. *Wanted* is the time limit that we set ourselves
+for a quiet machine. Times were taken in a process that had run the command before, if that took
+less than 20 seconds; other times include the start of Python. *Cores* is processor time. *Effective
+draws* is the effective sample size of the least certain quantity: the number of tiers, theta, or
+whether two items are tied.
 
-Times are processor seconds of a loaded machine: two virtual cores (AMD EPYC) on which some ten
-programs ran at the same time, which makes these seconds longer, too. Shapes that are not listed
-under *Before and after* keep the figures of the earlier commit, and few of them were grown: for
-more there was no time on that machine.
+All shapes were run one after another, on two virtual cores (AMD EPYC) that did nothing else. Only
+few of them were grown, and the rows on growth and on first uses are of the dates that they show.
 
 Of 134 models that pass or fail 500 tasks, half of the time goes to chains, in which each item is
-valued by 500 tied blocks, and a quarter to tiers with a theta each, which are searched in full to
-say by how much they are behind. Groups of ballots are fitted from 20 starts and five times without
-a fold, for each number of groups, and then merged and split. Under inversions, answers with gaps
-are fitted for each of the 128 sizes of eight items. A first use spends nearly all of its time on
+valued by 500 tied blocks, and a fifth to tiers with a theta each, which are searched in full to say
+by how much they are behind. Groups of ballots are fitted from 20 starts and five times without a
+fold, for each number of groups, and then merged and split. Under inversions, answers with gaps are
+fitted for each of the 128 sizes of eight items. A first use spends nearly all of its time on
 compiling.
 
 """
@@ -563,7 +560,7 @@ def _before_and_after(kept: dict[str, Any]) -> list[str]:
         "",
         "## Before and after",
         "",
-        f"Time of the cores at commit {before['commit']}, when fewer programs ran, and now. What",
+        f"Time of the cores at commit {before['commit']}, when other programs ran, and now. What",
         "takes more than 20 s is run once, and its time includes the loading of kernels.",
         "",
         "| shape | before | now |",
@@ -612,8 +609,9 @@ def _peers(kept: dict[str, Any]) -> list[str]:
         "## Other programs",
         "",
         "One strength per item, found once: the shortest wall time of some calls, in the same run.",
-        "partial-rankings and autorank could not be installed where this was run, and BayesMallows",
-        "needs R, which was not there.",
+        "partial-rankings, autorank and BayesMallows were not run here. There are dated figures of",
+        "partial-rankings under [other packages](other-packages.md), and of BayesMallows in",
+        "[the benchmarks](benchmarks.md).",
         "",
         "| data | tierwise | peer | its time | log-likelihood |",
         "|---|--:|---|--:|---|",
