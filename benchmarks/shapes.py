@@ -487,8 +487,8 @@ less than 20 seconds; other times include the start of Python. *Cores* is proces
 draws* is the effective sample size of the least certain quantity: the number of tiers, theta, or
 whether two items are tied.
 
-All shapes were run one after another, on two virtual cores (AMD EPYC) that did nothing else. Only
-few of them were grown, and the rows on growth and on first uses are of the dates that they show.
+All shapes were run one after another, on two virtual cores (AMD EPYC) that did nothing else. They
+were then grown, with a limit of 40 s of a core, while other programs ran.
 
 Of 134 models that pass or fail 500 tasks, half of the time goes to chains, in which each item is
 valued by 500 tied blocks, and a fifth to tiers with a theta each, which are searched in full to say

@@ -1,13 +1,13 @@
 """What is believed beforehand about sizes: names, probabilities, functions."""
 
-from math import inf, log
+from math import comb, exp, inf, isfinite, log
 
 import numpy as np
 import pytest
 
 import tierwise as tw
 from tierwise.errors import InputError
-from tierwise.model.priors import log_prior_of_sizes
+from tierwise.model.priors import log_prior_of_sizes, log_total_of_several
 
 GOALS = tw.load_political_goals()
 
@@ -94,3 +94,9 @@ def test_the_constant_of_a_prior_given_as_a_function_does_not_matter(constant, d
     assert found.best.tiers == known.best.tiers
     for one, other in zip(found.leaderboard, known.leaderboard, strict=True):
         assert one.score == pytest.approx(other.score, abs=1e-6)
+
+
+def test_the_sceptical_prior_of_thousands_of_items_is_finite():
+    few = log(sum(comb(11, tiers - 1) * exp(-tiers) for tiers in range(2, 13)))
+    assert log_total_of_several(12) == pytest.approx(few, abs=1e-12)
+    assert isfinite(log_total_of_several(5000))

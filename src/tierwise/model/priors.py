@@ -341,7 +341,9 @@ def log_total_of_sizes(name: str, n_items: int) -> float:
 
 def log_total_of_several(n_items: int) -> float:
     """Log of the sum over all sizes of two tiers or more of exp(-number of tiers)."""
-    return log(expm1((n_items - 1) * log1p(exp(-1.0)))) - 1.0
+    log_all = (n_items - 1) * log1p(exp(-1.0))
+    # Beyond some 2,000 items the number overflows, and a single tier less does not show.
+    return (log(expm1(log_all)) if log_all < 700.0 else log_all) - 1.0
 
 
 def _log_prior_of_listed(prior: Mapping[Sizes, float], sizes: Sizes) -> float:
