@@ -155,7 +155,7 @@ CASES = [
         (
             "3 rankings of 3 items",
             "1 row is a preview or test of the survey, not answers: left out.",
-            "Column 'Gew_Bund' seems to hold weights. They are not used: every answer counts",
+            "Column 'Gew_Bund' seems to hold weights. They are not used, so every answer counts",
         ),
     ),
     Case(

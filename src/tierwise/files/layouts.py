@@ -153,7 +153,7 @@ def _weights_seen(table: "pa.Table", free: Sequence[int]) -> tuple[Remark, ...]:
     return (
         Remark(
             f"Column{'' if one else 's'} {', '.join(map(quoted, found))} "
-            f"seem{'s' if one else ''} to hold weights. They are not used: every answer "
+            f"seem{'s' if one else ''} to hold weights. They are not used, so every answer "
             "counts once",
             tuple(use("to weight the answers by it", weights=name) for name in found),
         ),
