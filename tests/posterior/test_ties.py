@@ -138,3 +138,11 @@ def test_verdicts_leave_out_what_there_is_none_of():
     assert verdicts_in_words([0.99, 0.99], [0.97, 0.1], 0.95) == (
         "Of 2 neighbouring pairs, 2 differ."
     )
+
+
+@pytest.mark.parametrize("family", ["luce", "mallows"])
+def test_a_posterior_of_battles_is_said_to_be_of_battles(family):
+    rows = [("a", "b", "a")] * 30 + [("b", "c", "b")] * 20 + [("c", "a", "a")] * 20
+    options = {"distance": "inversions"} if family == "mallows" else {"family": family}
+    posterior = tw.sample_posterior(tw.Battles.from_rows(rows), rng=1, **options)
+    assert posterior.summary().startswith("70 battles of 3 items")

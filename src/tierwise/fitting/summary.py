@@ -45,13 +45,23 @@ def summarise(fit: "Fit", width: int) -> str:
 
 def who_said_what(fit: "Fit") -> str:
     """Return the number and the kind of answers in words."""
-    n_items = len(fit.tiers.items)
-    if fit.likelihood in ("independent", "composite"):
-        return f"{answers_in_words(fit.n_rankings, 'battle')} of {n_items} items"
-    if fit.pairwise:
-        noun = "assessor" if fit.n_rankings == 1 else "assessors"
-        return f"{fit.n_rankings:,} {noun} who compared pairs of {n_items} items"
-    return f"{answers_in_words(fit.n_rankings)} of {n_items} items"
+    kind = kind_of_answers(fit.n_rankings, fit.likelihood, pairwise=fit.pairwise)
+    return f"{kind} of {len(fit.tiers.items)} items"
+
+
+def kind_of_answers(number: float, likelihood: str, *, pairwise: bool) -> str:
+    """Return a number of battles, of people who compared pairs, or of rankings in words.
+
+    Examples
+    --------
+    >>> kind_of_answers(200, "composite", pairwise=True), kind_of_answers(1, "exact", pairwise=True)
+    ('200 battles', '1 assessor who compared pairs')
+    """
+    if likelihood in ("independent", "composite"):
+        return answers_in_words(number, "battle")
+    if pairwise:
+        return f"{answers_in_words(number, 'assessor')} who compared pairs"
+    return answers_in_words(number)
 
 
 def _tier_lines(fit: "Fit", width: int) -> list[str]:

@@ -173,6 +173,11 @@ class DrawnTiers(StoredDraws):
         return probabilities
 
     @property
+    def likelihood(self) -> str:
+        """The likelihood: "exact", or for battles "independent" or "composite" (see `Fit`)."""
+        return str(self._facts.get("likelihood", "exact"))
+
+    @property
     def pairwise(self) -> bool:
         """Whether answers are pairwise."""
         return bool(self._facts.get("pairwise", False))

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tierwise._util.columns import shortened_names
-from tierwise.data.weights import answers_in_words
 from tierwise.errors import listed, share_in_words
+from tierwise.fitting.summary import kind_of_answers
 from tierwise.posterior.ties import NEARLY_IN_WORDS
 
 if TYPE_CHECKING:
@@ -301,9 +301,7 @@ def summarise(posterior: Posterior, width: int) -> str:
     )
     chains, draws = posterior.data["posterior"]["n_tiers"].shape
     how = "independent draws" if posterior.method == "exact" else f"draws from {chains} chains"
-    who = answers_in_words(posterior.n_rankings)
-    if posterior.pairwise:
-        who = f"{answers_in_words(posterior.n_rankings, 'assessor')} who compared pairs"
+    who = kind_of_answers(posterior.n_rankings, posterior.likelihood, pairwise=posterior.pairwise)
     lines = [
         f"{who} of {len(posterior.items)} items, {_model(posterior)}; {chains * draws:,} {how}",
         *_choice_lines(posterior),
