@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from tierwise.data.datasets import load_political_goals as load_political_goals
     from tierwise.data.datasets import load_sushi as load_sushi
     from tierwise.data.datasets import load_word_association as load_word_association
-    from tierwise.data.describe import BattlesDescription as BattlesDescription
-    from tierwise.data.describe import Description as Description
-    from tierwise.data.describe import PairsDescription as PairsDescription
     from tierwise.data.describe import describe as describe
+    from tierwise.data.description import Description as Description
+    from tierwise.data.description_of_pairs import BattlesDescription as BattlesDescription
+    from tierwise.data.description_of_pairs import PairsDescription as PairsDescription
     from tierwise.data.preferences import Preferences as Preferences
     from tierwise.data.rankings import Rankings as Rankings
     from tierwise.data.read import read as read
@@ -108,8 +108,8 @@ _HOME_OF = {
     "ClusteredMallows": "model.clustered_mallows",
     "Comparison": "comparing.result",
     "Counts": "data.counts",
-    "BattlesDescription": "data.describe",
-    "Description": "data.describe",
+    "BattlesDescription": "data.description_of_pairs",
+    "Description": "data.description",
     "Distance": "distances",
     "Enough": "planning.stopping",
     "Estimate": "_util.types",
@@ -126,7 +126,7 @@ _HOME_OF = {
     "Leaderboard": "leaderboards.result",
     "Mixture": "mixture.result",
     "MixtureDraws": "mixture.draws",
-    "PairsDescription": "data.describe",
+    "PairsDescription": "data.description_of_pairs",
     "Plan": "planning.plan",
     "Posterior": "posterior.result",
     "Preferences": "data.preferences",

@@ -6,7 +6,7 @@ import pytest
 import tierwise as tw
 from tierwise.data.battles import Battles
 from tierwise.data.weights import EffectiveNumber
-from tierwise.files.battles import condensed_votes
+from tierwise.files.battle_counts import condensed_votes
 from tierwise.luce.judges import at_effective_number, design_effect
 
 # Short chains, so that tests are quick.

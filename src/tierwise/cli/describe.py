@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
     from tierwise._util.types import Item
-    from tierwise.data.describe import BaseDescription, Description, PairsDescription
+    from tierwise.data.description import BaseDescription, Description
+    from tierwise.data.description_of_pairs import PairsDescription
     from tierwise.files.options import ReadingNotes
 
 _LONGEST_NAME = 24
@@ -34,8 +35,8 @@ def describe(
     """Describe answers: how complete they are, mean ranks, how often each item beats another."""
     from tierwise._util.results import card_of
     from tierwise._util.tables import Table
-    from tierwise.data.describe import Description
     from tierwise.data.describe import describe as summarise
+    from tierwise.data.description import Description
 
     description = summarise(answers)
     result = printing.Given(
@@ -110,7 +111,7 @@ def _short_number(number: int) -> str:
 
 
 def _shares_won(description: "PairsDescription") -> "RichTable":
-    from tierwise.data.describe import BattlesDescription
+    from tierwise.data.description_of_pairs import BattlesDescription
 
     table = printing.new_table()
     table.add_column("item")
@@ -147,7 +148,7 @@ def _closest_comparisons(description: "PairsDescription") -> "RichTable":
 
 def _say_what_is_left_out(description: "BaseDescription") -> None:
     """Add a note if not all items fit."""
-    from tierwise.data.describe import Description
+    from tierwise.data.description import Description
 
     n_items = len(description.items)
     n_shown = _items_that_fit(description.items, printing.width_of_output())

@@ -21,14 +21,8 @@ from tierwise.data.showing import how_read
 from tierwise.data.tables import open_frame, open_table
 from tierwise.data.weights import EffectiveNumber, answers_in_words
 from tierwise.errors import InputError, counted, quoted, use
-from tierwise.files.battles import (
-    BattleColumns,
-    BattleVotes,
-    CountedBattles,
-    ShownFirst,
-    count_battles,
-    have_columns_of_battles,
-)
+from tierwise.files.battle_columns import BattleColumns, have_columns_of_battles
+from tierwise.files.battles import count_battles
 from tierwise.files.source import errors_name
 
 if TYPE_CHECKING:
@@ -39,6 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tierwise.data.frames import Backend
+    from tierwise.files.battle_counts import BattleVotes, CountedBattles, ShownFirst
     from tierwise.files.options import ReadingNotes
     from tierwise.files.spellings import Spellings
     from tierwise.files.table_file import TableFile

@@ -8,7 +8,7 @@ import numpy as np
 
 from tierwise.data.people import join_people
 from tierwise.errors import InputError, quoted
-from tierwise.files.battles import BattleVotes, ShownFirst, condensed_votes
+from tierwise.files.battle_counts import BattleVotes, ShownFirst, condensed_votes
 from tierwise.files.places import EncodedRankings
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from tierwise.data.scores import (
 )
 from tierwise.data.tables import DataSource, Opened, open_source, open_table
 from tierwise.errors import InputError, Remedy, counted, drop, instead, quoted, use
-from tierwise.files.battles import are_battles, can_be_battles
+from tierwise.files.battle_columns import are_battles, can_be_battles
 from tierwise.files.best_worst import are_best_worst
 from tierwise.files.best_worst_long import recognised_long
 from tierwise.files.cast_votes import Overvotes, Repeats

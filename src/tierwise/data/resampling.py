@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tierwise.errors import InputError
-from tierwise.files.battles import ShownFirst
+from tierwise.files.battle_counts import ShownFirst
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -35,7 +35,7 @@ from tierwise.data.score_table import (
 )
 from tierwise.data.tables import is_frame, open_table
 from tierwise.errors import InputError, instead, quoted, use
-from tierwise.files.battles import are_battles, have_columns_of_battles
+from tierwise.files.battle_columns import are_battles, have_columns_of_battles
 from tierwise.files.cells import (
     Decimal,
 )

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tierwise.data.kinds import KnownData
-    from tierwise.files.battles import BattleVotes
+    from tierwise.files.battle_counts import BattleVotes
 
     _Floats = NDArray[np.float64]
 

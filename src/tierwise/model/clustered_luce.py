@@ -28,7 +28,7 @@ from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError, use
-from tierwise.files.battles import ShownFirst
+from tierwise.files.battle_counts import ShownFirst
 from tierwise.model.clustered_mallows import PairTierProbabilities, RankTierProbabilities
 from tierwise.tiers import Tiers
 

@@ -13,7 +13,7 @@ from tierwise._util.provenance import Provenance, Stopwatch
 from tierwise._util.results import Result
 from tierwise.checking.check import check_fit
 from tierwise.consensus.subsets import subset_work
-from tierwise.data.describe import Description, describe
+from tierwise.data.describe import describe
 from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
@@ -30,7 +30,8 @@ from tierwise.searching.search import search
 if TYPE_CHECKING:
     from tierwise._util.tasks import Progress
     from tierwise.checking.result import FitCheck
-    from tierwise.data.describe import PairsDescription
+    from tierwise.data.description import Description
+    from tierwise.data.description_of_pairs import PairsDescription
     from tierwise.fitting.neighbours import NeighbourAgreement
     from tierwise.fitting.resampled import Bootstrap
     from tierwise.fitting.result import Fit

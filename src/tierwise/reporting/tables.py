@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise.data.describe import PairsDescription
+from tierwise.data.description_of_pairs import PairsDescription
 from tierwise.errors import behind_in_words, share_in_words
 from tierwise.errors import percent as written_percent
 from tierwise.plots import style
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tierwise._util.types import Item
-    from tierwise.data.describe import Description
+    from tierwise.data.description import Description
     from tierwise.fitting.resampled import Bootstrap
     from tierwise.fitting.result import Fit
     from tierwise.posterior.result import Posterior

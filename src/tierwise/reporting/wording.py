@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise.data.describe import PairsDescription
+from tierwise.data.description_of_pairs import PairsDescription
 from tierwise.errors import BEHIND_IS, counted, listed, percent, share_in_words
 from tierwise.fitting.resampled import Bootstrap
 from tierwise.fitting.summary import (
@@ -22,7 +22,7 @@ from tierwise.reporting.tables import probabilities_by_item
 from tierwise.searching.result import NOT_DECIDED, verdict
 
 if TYPE_CHECKING:
-    from tierwise.data.describe import Description, Pair
+    from tierwise.data.description import Description, Pair
     from tierwise.fitting.neighbours import NeighbourAgreement
     from tierwise.fitting.result import Fit
     from tierwise.posterior.result import Posterior
