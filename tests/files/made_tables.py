@@ -35,6 +35,7 @@ LAYOUTS = (
     "pairs",
     "ballots",
     "sentences",
+    "whole rankings",
 )
 ENCODINGS = ("utf-8", "utf-8-sig", "utf-16", "cp1252")
 HEADERS = ("plain", "titles above", "titles and a blank line above")
@@ -265,6 +266,25 @@ def _lines(rng, items, answers, missing, options, truth):
     )
 
 
+def _whole_rankings(rng, items, answers, missing, options, truth):
+    """Cells such as Tee > Milch = Mate, of which some stop early."""
+    rows, stops = [], rng.random() < 0.5
+    if stops:
+        options["unranked"] = rng.choice(["below", "anywhere"])
+    for number, answer in enumerate(answers):
+        said = answer[: rng.randint(2, len(answer))] if stops else answer
+        text, place, truth[number] = "", 0, {}
+        for at, item in enumerate(said):
+            tied = at > 0 and rng.random() < 0.2 and (" > " in text or at + 1 < len(said))
+            place = place if tied else at
+            text += (rng.choice([" = ", " ~ "]) if tied else " > ") * (at > 0) + item
+            truth[number][item] = place
+        if " > " not in text:  # all are tied
+            text, truth[number] = " > ".join(said), {item: at for at, item in enumerate(said)}
+        rows.append([f"p{number}", text])
+    return rows, ["id", "Rang"]
+
+
 def _sentences(rng, items, answers, missing, options, truth):
     named, numbered = rng.random() < 0.5, rng.random() < 0.5
     lines = []
@@ -317,6 +337,7 @@ _BUILDERS = {
     "lists": _lists,
     "lines": _lines,
     "sentences": _sentences,
+    "whole rankings": _whole_rankings,
     "tier lists": _tier_lists,
     "grades": _grades,
     "turned": _turned,

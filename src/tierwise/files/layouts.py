@@ -1,12 +1,9 @@
-"""How rankings lie in a table: which layout it has, and what each column is for.
-
-Cells may also hold a whole ranking, ``tea;coffee;milk;``: they become one column per place.
-"""
+"""How rankings lie in a table: which layout it has, and what each column is for."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,14 +12,10 @@ from tierwise.errors import InputError, Remark, quoted, use
 from tierwise.files.cells import (
     can_be_encoded,
     check_cells,
-    encode,
     numbers,
-    place_in_title,
     share_of_numbers,
 )
 from tierwise.files.options import Aside, TableLayout, TableOptions
-from tierwise.files.screening import are_strict_rankings, screen_ranks
-from tierwise.files.sentences import cut_at_commas
 from tierwise.files.wide import SAMPLE_ROWS, choose_columns, listed
 
 if TYPE_CHECKING:
@@ -52,7 +45,6 @@ _FOR = {
 _OF_PEOPLE = frozenset(
     ("age", "alter", "edad", "âge", "birth year", "year of birth", "geburtsjahr", "income", "plz")
 ) | {"einkommen", "zip", "zip code", "year", "jahr", "jahrgang", "duration", "seconds", "minutes"}
-_MARKS = (";", "|", ">", ",")
 # What columns of weights are called that are not taken for such unasked, as words of the name.
 _LIKE_WEIGHTS = re.compile(
     r"(?:^|[\W_\d])(?:weights?|weighting|gewichte?|gewichtung|gew|w[gh]?ts?|wght|[a-z]?weight|"
@@ -282,110 +274,4 @@ def _doubt(role: str, found: list[str]) -> InputError:
     return InputError(
         f"columns {quoted(found[0])} and {quoted(found[1])} may both hold {_FOR[role]}",
         [use(**{role: one}) for one in found],
-    )
-
-
-def unfold_lists(
-    columns: tuple[Item, ...], table: "pa.Table", options: TableOptions
-) -> tuple[tuple[Item, ...], "pa.Table"]:
-    """Give every place of a listed ranking its own column; other columns do not change.
-
-    A column holds rankings if all its cells list the same items, in different orders, or only items
-    that the user names. Where other columns hold ranks, lists are remarks.
-    """
-    plain = options.layout in ("auto", "orderings") and options.better is None
-    if not plain or options.item is not None or options.rank is not None:
-        return columns, table
-    if sum(1 for name in columns if place_in_title(str(name))) > 1:
-        return columns, table
-    unfolded: dict[str, Any] = {}
-    for column, name in enumerate(columns):
-        rankings = _rankings(table.column(column), options.items)
-        if rankings is None:
-            unfolded[str(name)] = table.column(column)
-            continue
-        listed_items = {one for ranking in rankings for one in ranking}
-        if any(set(_split(str(name), mark)) == listed_items for mark in _MARKS):
-            raise InputError(
-                f"the column is named {quoted(name)}, which also occurs as an answer, so the "
-                "first line seems to be an answer: add a line with the name of the "
-                "column above it"
-            )
-        n_places = max(map(len, rankings))
-        for place in range(n_places):
-            cells = [ranking[place] if place < len(ranking) else None for ranking in rankings]
-            unfolded[f"{name} [place {place + 1}]"] = cells
-    if len(unfolded) == len(columns) or _hold_ranks(table):
-        return columns, table
-    import pyarrow as pa
-
-    return tuple(unfolded), pa.table(unfolded)
-
-
-def _rankings(
-    column: "pa.ChunkedArray", items: Sequence[Item] | None
-) -> list[tuple[str, ...]] | None:
-    """Return what the cells of a column list; None if they are not all lists of the items."""
-    if not can_be_encoded(column):
-        return None
-    _, labels = encode(column.slice(0, SAMPLE_ROWS))
-    listing = [
-        label for label in labels if isinstance(label, str) and any(map(label.count, _MARKS))
-    ]
-    if not listing:
-        return None
-    codes, labels = encode(column)
-    used = sorted({code for code in codes.tolist() if code >= 0})
-    if not used or not all(isinstance(labels[code], str) for code in used):
-        return None
-    for mark in _MARKS:
-        if mark not in labels[used[0]]:
-            continue
-        lists = {code: _split(labels[code], mark) for code in used}
-        known = set(lists[used[0]]) if items is None else {str(item) for item in items}
-        if all(part.replace(".", "").isdecimal() for part in known):
-            continue
-        if items is None and len(used) == 1 and len(codes) > 1:
-            continue  # a remark that everybody makes
-        if len(known) > 1 and all(_lists(found, known, items) for found in lists.values()):
-            name = cut_at_commas(lists.values()) if mark == "," and items is None else ""
-            if name:
-                raise InputError(
-                    "the same two words follow each other in every answer, as in "
-                    f"{quoted(name)}, so a comma may be part of a name",
-                    [
-                        "if it is, separate the items with semicolons",
-                        use("if each is an item", items=sorted(known)),
-                    ],
-                )
-            return [lists[code] if code >= 0 else () for code in codes.tolist()]
-    return None
-
-
-def _hold_ranks(table: "pa.Table") -> bool:
-    """Return whether some columns of a table are ranks."""
-    sample = table.slice(0, SAMPLE_ROWS)
-    columns = [column for column in sample.columns if can_be_encoded(column)]
-    numeric = [column for column in columns if share_of_numbers([column]) == 1]
-    if len(numeric) < 2:
-        return False
-    values = np.column_stack([numbers(column, "the rank", numbered_row) for column in numeric])
-    names = [str(number) for number in range(len(numeric))]
-    try:
-        screened = screen_ranks(values, names, "error", said=False)
-    except InputError:
-        return False
-    kept = values[:, screened.kept]
-    return len(screened.kept) > 1 and are_strict_rankings(kept)
-
-
-def _split(label: str, mark: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in label.split(mark) if part.strip())
-
-
-def _lists(found: tuple[str, ...], known: set[str], items: Sequence[Item] | None) -> bool:
-    """Return whether a list names items, each once, and all of them unless the user names them."""
-    once = len(set(found)) == len(found)
-    return once and (
-        set(found) == known if items is None else len(found) > 0 and set(found) <= known
     )

@@ -17,6 +17,7 @@ from tierwise._util.types import Places, Unranked
 from tierwise.errors import InputError, counted, quoted
 from tierwise.files.csv import in_utf8
 from tierwise.files.grades import LETTERS
+from tierwise.files.notation import Answer, is_ranking, names_in, parse_ranking
 from tierwise.files.options import Broken, ReadingNotes
 from tierwise.files.places import (
     EncodedRankings,
@@ -27,15 +28,12 @@ from tierwise.files.places import (
 from tierwise.files.sentences import is_sentence, reader_of
 from tierwise.files.source import Source
 
-_BETTER = re.compile(r"\s*[>≻]\s*")
-_TIED = re.compile(r"\s*[=~]\s*")
 _BEFORE_COLON = re.compile(r"\s*([^:>≻]{1,80}?)\s*:(?!//)\s*(.*)")
 _TIER = re.compile(rf"\s*(?:tier\s+)?({'|'.join(LETTERS)}|\d{{1,2}})(?:[ -]tier)?\s*:\s*(.*)", re.I)
 _COUNT = re.compile(r"(\d{1,9})\s*x?", re.I)
 _SEPARATORS = ",;\t"
 
 _HEAD = 65536
-_Answer = list[str | list[str]]
 
 
 def are_lines(text: str) -> bool:
@@ -54,7 +52,7 @@ def are_lines(text: str) -> bool:
         return True
     if not filled or any(line.startswith(("#", "{", "[", '"', ">")) for line in filled):
         return False
-    return all(_is_ranking(line) for line in filled) or _are_tier_lists(filled)
+    return all(is_ranking(line) for line in filled) or _are_tier_lists(filled)
 
 
 def holds_lines(source: Source) -> bool:
@@ -77,11 +75,6 @@ def _said(line: str) -> str:
     """Return a line without what stands before a colon."""
     found = _BEFORE_COLON.fullmatch(line)
     return line if found is None else found[2]
-
-
-def _is_ranking(line: str) -> bool:
-    parts = _BETTER.split(line)
-    return len(parts) > 1 and all(parts)
 
 
 def _are_tier_lists(lines: Sequence[str]) -> bool:
@@ -110,9 +103,9 @@ def read_lines(
         said = [_said(line) for line in texts] if all(map(_BEFORE_COLON.match, texts)) else texts
         answers, line_of, weights, remarks = _read_rankings(filled, source, reader_of(said))
         layout = "sentences"
-    elif all(map(_is_ranking, texts)):
+    elif all(map(is_ranking, texts)):
         _refuse_cells(filled, source)
-        answers, line_of, weights, remarks = _read_rankings(filled, source, _answer)
+        answers, line_of, weights, remarks = _read_rankings(filled, source, parse_ranking)
         layout = "lines"
     else:
         answers, line_of = _read_tier_lists(lines, source)
@@ -121,7 +114,7 @@ def read_lines(
     def name_row(row: int) -> str:
         return source.line(line_of[row])
 
-    names = list(dict.fromkeys(name for answer in answers for name in _names(answer)))
+    names = list(dict.fromkeys(name for answer in answers for name in names_in(answer)))
     if any(isinstance(entry, list) for answer in answers for entry in answer):
         tied = sum(any(isinstance(entry, list) for entry in answer) for answer in answers)
         what = "in a tier" if layout == "tier lists" else "with = or ~ between them"
@@ -149,19 +142,15 @@ def read_lines(
     return EncodedRankings(tuple(names), places, checked, unranked, name_row, notes)
 
 
-def _names(answer: _Answer) -> list[str]:
-    return [name for entry in answer for name in (entry if isinstance(entry, list) else [entry])]
-
-
 def _read_rankings(
-    lines: Sequence[tuple[int, str]], source: Source, read: Callable[[str, str], _Answer]
-) -> tuple[list[_Answer], list[int], list[int] | None, tuple[str, ...]]:
+    lines: Sequence[tuple[int, str]], source: Source, read: Callable[[str, str], Answer]
+) -> tuple[list[Answer], list[int], list[int] | None, tuple[str, ...]]:
     """Read one answer from each line."""
     before = [_BEFORE_COLON.fullmatch(line) for _, line in lines]
     all_named = all(found is not None for found in before)
     if not all_named:
         _refuse_some_names(lines, before, source, read)
-    answers: list[_Answer] = []
+    answers: list[Answer] = []
     weights: list[int] | None = None
     remarks: tuple[str, ...] = ()
     for (number, line), found in zip(lines, before, strict=True):
@@ -180,20 +169,6 @@ def _read_rankings(
         else:
             remarks = ("The text before a colon says whose answer it is.",)
     return answers, [number for number, _ in lines], weights, remarks
-
-
-def _answer(said: str, where: str) -> _Answer:
-    """Read items, best first, of which some are tied."""
-    answer: _Answer = []
-    for entry in _BETTER.split(said):
-        tied = [name.strip() for name in _TIED.split(entry)]
-        if not all(tied):
-            raise InputError(
-                f"{where}: an item is missing in {quoted(said)}: write the items best first, as in "
-                "tea > milk = water"
-            )
-        answer.append(tied if len(tied) > 1 else tied[0])
-    return answer
 
 
 def _refuse_cells(lines: Sequence[tuple[int, str]], source: Source) -> None:
@@ -215,17 +190,17 @@ def _refuse_some_names(
     lines: Sequence[tuple[int, str]],
     before: Sequence[re.Match[str] | None],
     source: Source,
-    read: Callable[[str, str], _Answer],
+    read: Callable[[str, str], Answer],
 ) -> None:
     """Refuse names of people before some lines only, which would become parts of items."""
     plain = {
         name
         for (number, line), found in zip(lines, before, strict=True)
         if found is None
-        for name in _names(read(line, source.line(number)))
+        for name in names_in(read(line, source.line(number)))
     }
     for (number, _), found in zip(lines, before, strict=True):
-        if found is not None and _names(read(found[2], source.line(number)))[0] in plain:
+        if found is not None and names_in(read(found[2], source.line(number)))[0] in plain:
             raise InputError(
                 f"{source.line(number)} has {quoted(found[1])} before a colon, and other lines "
                 "have no colon: put a person before a colon in all lines, or in none"
@@ -234,12 +209,12 @@ def _refuse_some_names(
 
 def _read_tier_lists(
     lines: Sequence[tuple[int, str]], source: Source
-) -> tuple[list[_Answer], list[int]]:
+) -> tuple[list[Answer], list[int]]:
     """Read one answer from each list of tiers."""
-    answers: list[_Answer] = []
+    answers: list[Answer] = []
     line_of: list[int] = []
     known: list[str] = []
-    tiers: list[tuple[int, _Answer]] = []
+    tiers: list[tuple[int, Answer]] = []
 
     def finish() -> None:
         nonlocal tiers, known

@@ -27,6 +27,7 @@ Better: TypeAlias = Literal["higher", "lower"]
 # Columns that a sentence names one by one; of more it says how many there are.
 _MOST_NAMED = 6
 _LAYOUTS = {
+    "whole rankings": "one row per answer, with the whole ranking in one cell, best first",
     "orderings": "orderings, one row per answer and one column per place, with items in the cells",
     "ranks": "ranks, one row per answer and one column per item, with ranks in the cells",
     "scores": "scores, one row per answer and one column per item, turned into rankings with ties",

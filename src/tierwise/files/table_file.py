@@ -15,7 +15,7 @@ from tierwise._util.types import Item, RowNamer
 from tierwise.errors import InputError, Remark, counted, quoted, use
 from tierwise.files.cast_votes import pass_over_words
 from tierwise.files.cells import encode, numbers
-from tierwise.files.layouts import Roles, assign_roles, columns_for_people, unfold_lists
+from tierwise.files.layouts import Roles, assign_roles, columns_for_people
 from tierwise.files.missing import leave_blank
 from tierwise.files.options import ReadingNotes, TableOptions
 from tierwise.files.places import EncodedRankings
@@ -27,6 +27,7 @@ from tierwise.files.tables import (
     pairs_from_table,
     rankings_from_table,
 )
+from tierwise.files.whole_rankings import Unfolded, holds_rankings, unfold_rankings
 from tierwise.files.wide import SAMPLE_ROWS
 
 Pairs: TypeAlias = list[tuple[Any, Item, Item]]
@@ -79,15 +80,15 @@ class TableFile:
 
     def rankings(self, options: TableOptions) -> EncodedRankings:
         """Read all rankings."""
-        columns, table, roles = self._understood(options)
-        return self._encode(columns, table, roles, options)
+        found, roles = self._understood(options)
+        return self._encode(found, roles)
 
-    def _understood(self, options: TableOptions) -> tuple[tuple[Item, ...], Any, Roles]:
+    def _understood(self, options: TableOptions) -> tuple[Unfolded, Roles]:
         """Read the table, and tell what its columns are for."""
         cells, remarks = self._leave_blank(self.read(), options)
-        columns, table = unfold_lists(self.columns, cells, options)
-        roles = assign_roles(columns, table, options)
-        return columns, table, replace(roles, remarks=(*roles.remarks, *remarks))
+        found = unfold_rankings(self.columns, cells, options)
+        roles = assign_roles(found.columns, found.table, found.options)
+        return found, replace(roles, remarks=(*found.remarks, *roles.remarks, *remarks))
 
     def _leave_blank(
         self, table: Any, options: TableOptions
@@ -95,12 +96,12 @@ class TableFile:
         people = columns_for_people(self.columns, options)
         return leave_blank(table, options.missing, people, options.items or ())
 
-    def _encode(
-        self, columns: tuple[Item, ...], table: Any, roles: Roles, options: TableOptions
-    ) -> EncodedRankings:
-        options = replace(options, empty=self.empty or options.empty)
-        encoded = rankings_from_table(table, columns, roles, options, self.name_row)
+    def _encode(self, found: Unfolded, roles: Roles) -> EncodedRankings:
+        options = replace(found.options, empty=self.empty or found.options.empty)
+        encoded = rankings_from_table(found.table, found.columns, roles, options, self.name_row)
         notes = encoded.notes
+        if notes is not None and found.column:
+            notes = replace(notes, layout="whole rankings", columns=(found.column,))
         return replace(encoded, notes=None if notes is None else self._about_file(notes))
 
     def _about_file(self, notes: ReadingNotes) -> ReadingNotes:
@@ -117,15 +118,15 @@ class TableFile:
 
         Pairs are rankings of two items if each is all that somebody said.
         """
-        columns, table, roles = self._understood(options)
+        found, roles = self._understood(options)
         if roles.layout != "pairs":
-            return self._encode(columns, table, roles, options)
+            return self._encode(found, roles)
         if roles.assessor:
-            return self._encode_pairs(table, roles, options)
+            return self._encode_pairs(found.table, roles, options)
         places = (cast("int", roles.preferred), cast("int", roles.other))
         alone = Roles(layout="orderings", cells=places, weights=roles.weights)
         anywhere = replace(options, unranked="anywhere")
-        return self._encode(columns, table, alone, anywhere)
+        return self._encode(replace(found, options=anywhere), alone)
 
     def pairs(self, options: TableOptions) -> EncodedPairs:
         """Read all pairs."""
@@ -167,7 +168,13 @@ class TableFile:
                 break
         if not sample:
             raise InputError("there are no rankings below the header: add at least one row")
-        roles = assign_roles(self.columns, pa.concat_tables(sample), options)
+        rows = pa.concat_tables(sample)
+        if holds_rankings(self.columns, rows, options):
+            raise InputError(
+                "cells hold whole rankings, which cannot be read in chunks: read the whole file, "
+                "or write one column per place"
+            )
+        roles = assign_roles(self.columns, rows, options)
         if roles.layout in ("long", "pairs"):
             raise InputError(
                 f"in the layout {roles.layout} an answer takes several rows, so it cannot be "

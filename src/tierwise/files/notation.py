@@ -1,0 +1,37 @@
+"""A ranking written out: ``tea > milk = water``, best first, with = or ~ between tied items."""
+
+import re
+from typing import TypeAlias
+
+from tierwise.errors import InputError, quoted
+
+_BETTER = re.compile(r"\s*[>≻]\s*")
+_TIED = re.compile(r"\s*[=~]\s*")
+
+Answer: TypeAlias = list[str | list[str]]
+"""The items of an answer, best first; tied ones are a list."""
+
+
+def is_ranking(line: str) -> bool:
+    """Return whether there is > between the names of a line."""
+    parts = _BETTER.split(line)
+    return len(parts) > 1 and all(parts)
+
+
+def names_in(answer: Answer) -> list[str]:
+    """Return the items of an answer, tied or not."""
+    return [name for entry in answer for name in (entry if isinstance(entry, list) else [entry])]
+
+
+def parse_ranking(said: str, where: str) -> Answer:
+    """Read items, best first, of which some are tied."""
+    answer: Answer = []
+    for entry in _BETTER.split(said):
+        tied = [name.strip() for name in _TIED.split(entry)]
+        if not all(tied):
+            raise InputError(
+                f"{where}: an item is missing in {quoted(said)}: write the items best first, as in "
+                "tea > milk = water"
+            )
+        answer.append(tied if len(tied) > 1 else tied[0])
+    return answer
