@@ -456,16 +456,13 @@ class Search(Result):
             )
             for one, behind in ((one, self.behind(one)) for one in self.contenders[:5])
         ]
-        facts = [
-            ("method", self.method),
-            ("all compared", "yes" if self.exhaustive else "no"),
-            ("criterion", self.criterion),
-        ]
+        facts = [("method", self.method), ("criterion", self.criterion)]
         return Card(
             f"Best of {self.evaluated:,} size vectors, {self.best.distance or 'luce'}",
             facts,
             [self.best.tier_section()],
             table=(header, cells),
+            note=" ".join(remarks(self)),
         )
 
     def behind(self, candidate: Candidate) -> float:
