@@ -23,9 +23,8 @@ from tierwise import (
 from tierwise._util.tasks import run_tasks
 from tierwise.planning.asking import Alike, decide_battles
 from tierwise.planning.claims import chances_of_claims, drawn_tiers, kinds_of_claims
-from tierwise.planning.orders import drawn_orders
 from tierwise.planning.plan import model_of_draw, short_chains, where_reached
-from tierwise.planning.questions import batch_of_questions
+from tierwise.planning.questions import batch_of_questions, open_orders
 from tierwise.planning.strengths import strengths_of
 from tierwise.posterior.chain import State
 from tierwise.posterior.estimates import share_above
@@ -61,7 +60,11 @@ class Settings:
     """How much is simulated."""
 
     # Items, votes per batch, batches, batches from look to look, and collections of each truth.
-    asking: tuple[tuple[int, int, int, int, int], ...] = ((20, 20, 60, 4, 5),)
+    asking: tuple[tuple[int, int, int, int, int], ...] = (
+        (20, 20, 60, 4, 10),
+        (50, 50, 60, 6, 4),
+        (100, 100, 60, 10, 2),
+    )
     # Votes per batch, batches, batches from look to look, and collections of LLMFAO again.
     again: tuple[int, int, int, int] = (150, 60, 5, 3)
     # Numbers of rankings that are looked at, and how many collections of each truth.
@@ -123,8 +126,8 @@ def _pairs(
     # As next_questions does it, without a result around it.
     allowed, prices = ~np.eye(len(data.items), dtype=bool), np.ones(len(data.items))
     assert drawn.log_worths is not None
-    orders = drawn_orders(drawn.labels, drawn.log_worths)
-    batch = batch_of_questions(strengths, orders, allowed, prices, number, 2)
+    orders = open_orders(drawn.labels, drawn.log_worths, strengths, rng)
+    batch = batch_of_questions(orders, allowed, prices, number, 2)
     return np.array([members for members, _ in batch])
 
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import tierwise as tw
-from tests.reference_planning import gain_in_draws, gain_of_pair, information_of_ranking
+from tests.reference_planning import gain_in_draws, information_of_ranking
 from tierwise.planning.orders import drawn_orders
-from tierwise.planning.questions import batch_of_questions
-from tierwise.planning.strengths import Strengths, gains_of_comparisons, openness
+from tierwise.planning.questions import batch_of_questions, open_orders
+from tierwise.planning.strengths import Strengths
 
 
 @pytest.fixture(scope="module")
@@ -39,28 +39,41 @@ def draws():
     return labels, -labels * rng.uniform(0.2, 1.0, size=(60, 1))
 
 
-def test_gains_by_strengths_are_mutual_information(unclear):
-    gains = gains_of_comparisons(unclear, openness(unclear))
-    for one in range(5):
-        for other in range(one + 1, 5):
-            expected = gain_of_pair(unclear.means.tolist(), unclear.covariance.tolist(), one, other)
-            assert gains[one, other] == pytest.approx(expected, rel=1e-9)
-            assert gains[other, one] == pytest.approx(gains[one, other])
+@pytest.fixture(scope="module", params=["equal weights", "different weights"])
+def weights(request):
+    """Weights of the draws."""
+    found = np.ones(60)
+    if request.param == "different weights":
+        found = np.random.default_rng(9).uniform(0.1, 2.0, size=60)
+    return found / found.sum()
 
 
-def test_gains_by_draws_are_mutual_information(draws):
+def test_gains_by_draws_are_mutual_information(draws, weights):
     labels, logs = draws
-    gains = drawn_orders(labels, logs).gains()
+    gains = drawn_orders(labels, logs, weights).gains()
     for one in range(5):
         for other in range(one + 1, 5):
-            expected = gain_in_draws(labels.tolist(), np.exp(logs).tolist(), one, other)
+            expected = gain_in_draws(
+                labels.tolist(), np.exp(logs).tolist(), weights.tolist(), one, other
+            )
             assert gains[one, other] == pytest.approx(expected, abs=1e-6)
             assert gains[other, one] == gains[one, other]
 
 
-def test_what_was_asked_before_is_taken_away_from_draws(draws):
+def test_a_draw_of_double_weight_counts_as_two_draws(draws):
+    """Covariances and noise are the same; that a draw agrees with itself is taken off by draw."""
+    labels, logs = draws
+    twice = np.r_[0:60, 0:10]
+    weights = np.r_[np.full(10, 2.0), np.ones(50)] / 70
+    one = drawn_orders(labels, logs, weights)
+    two = drawn_orders(labels[twice], logs[twice], np.full(70, 1 / 70))
+    assert one.chances.T @ one.chances == pytest.approx(two.chances.T @ two.chances)
+    assert one.noise == pytest.approx(two.noise)
+
+
+def test_what_was_asked_before_is_taken_away_from_draws(draws, weights):
     """Covariances given a normal observation, by their formula, after two questions."""
-    orders = drawn_orders(*draws)
+    orders = drawn_orders(*draws, weights)
     pairs = list(zip(*np.triu_indices(5, k=1), strict=True))
     covariance = orders.chances.T @ orders.chances
     with_draws = orders.chances.T
@@ -81,7 +94,7 @@ def test_whether_there_are_tiers_at_all_is_asked_of_items_far_apart():
     rng = np.random.default_rng(7)
     several = np.array([1, 1, 2, 2, 3, 3])
     labels = np.where(rng.random((100, 1)) < 0.5, several, 1)
-    gains = drawn_orders(labels, -0.5 * labels.astype(float)).gains()
+    gains = drawn_orders(labels, -0.5 * labels.astype(float), np.full(100, 0.01)).gains()
     assert gains[0, 5] > 2 * gains[0, 2] > 0
     assert gains[0, 1] == 0
 
@@ -91,37 +104,56 @@ def test_chance_in_draws_is_not_information():
     rng = np.random.default_rng(8)
     labels = rng.integers(1, 3, size=(200, 6))
     gains = [
-        drawn_orders(labels, rng.normal(size=labels.shape)).explained.mean() for _ in range(40)
+        drawn_orders(labels, rng.normal(size=labels.shape), np.full(200, 0.005)).explained.mean()
+        for _ in range(40)
     ]
     assert abs(np.mean(gains)) < 4 * np.std(gains) / 40**0.5
 
 
-def test_observations_change_the_covariance_as_those_of_normal_variables_do(unclear):
-    contrast = np.array([0.0, 1.0, 0.0, -1.0, 0.0])
-    precision = np.linalg.inv(unclear.covariance) + 0.2 * np.outer(contrast, contrast)
-    found = unclear.observe((1, 3), 0.2).covariance
-    assert found == pytest.approx(np.linalg.inv(precision), abs=1e-10)
+def test_strengths_are_drawn_with_their_means_and_covariance(unclear):
+    drawn = unclear.draw(200_000, np.random.default_rng(1))
+    assert drawn.mean(axis=0) == pytest.approx(unclear.means, abs=0.02)
+    assert np.cov(drawn.T) == pytest.approx(unclear.covariance, abs=0.02)
 
 
-def test_a_ranking_counts_for_less_than_its_comparisons(unclear, draws):
+def test_a_ranking_counts_for_less_than_its_comparisons(draws, weights):
     """The first subset gains what its pairs do, each as much as a ranking says of it."""
-    everything, orders = ~np.eye(5, dtype=bool), drawn_orders(*draws)
-    [(members, gain)] = batch_of_questions(unclear, orders, everything, np.ones(5), 1, 3)
-    gains = orders.gains() + 0.01 * gains_of_comparisons(unclear, openness(unclear))
-    pairs = np.triu(gains[np.ix_(members, members)], k=1).sum()
+    everything, orders = ~np.eye(5, dtype=bool), drawn_orders(*draws, weights)
+    [(members, gain)] = batch_of_questions(orders, everything, np.ones(5), 1, 3)
+    pairs = np.triu(orders.gains()[np.ix_(members, members)], k=1).sum()
     assert gain == pytest.approx(information_of_ranking(3) * pairs)
     assert information_of_ranking(2) == pytest.approx(1)
 
 
-def test_where_all_draws_agree_strengths_are_asked(unclear):
-    """Draws that say nothing gain nothing; the closest are asked about, and not nobody."""
-    orders = drawn_orders(np.ones((20, 5), dtype=np.int64), np.zeros((20, 5)))
-    assert orders.gains().max() == 0
-    everything = ~np.eye(5, dtype=bool)
-    [(members, gain)] = batch_of_questions(unclear, orders, everything, np.ones(5), 1, 2)
-    gains = gains_of_comparisons(unclear, openness(unclear))
-    assert gain == pytest.approx(0.01 * gains.max())
-    assert gains[members] == gains.max()
+def test_where_draws_have_one_tier_items_far_apart_in_strength_are_asked_about():
+    """Close items win half of their comparisons, tied or not: that would not show any tiers."""
+    strengths = Strengths(np.linspace(1.0, -1.0, 8), 0.1 * (np.eye(8) - 1 / 8))
+    one_tier = np.ones((20, 8), dtype=np.int64), np.zeros((20, 8))
+    orders = open_orders(*one_tier, strengths, np.random.default_rng(1))
+    batch = batch_of_questions(orders, ~np.eye(8, dtype=bool), np.ones(8), 4, 2)
+    assert all(gain > 0 for _, gain in batch)
+    assert all(other - one >= 5 for (one, other), _ in batch)
+
+
+def test_a_collection_from_nothing_asks_about_all_items_and_finds_the_tiers():
+    """Twenty batches of ten votes each, the first without any votes at hand."""
+    items = tuple("abcdefghij")
+    truth = tw.ClusteredLuce(tw.Tiers([items[:5], items[5:]]), (4.0, 1.0))
+    rng, decided = np.random.default_rng(2), np.zeros((10, 10))
+    nothing = np.zeros((10, 10))
+    labels = truth.tiers.label_array(items)
+    chances = np.asarray(truth.pair_probabilities())[np.ix_(labels, labels)]
+    for batch in range(20):
+        votes = tw.Battles(items, decided.copy(), nothing)
+        questions = tw.next_questions(votes, 10, rng=batch)
+        for row in questions.rows:
+            one, other = (items.index(item) for item in row.items)
+            won = rng.random() < chances[one, other]
+            decided[(one, other) if won else (other, one)] += 1
+        if batch == 1:
+            assert (decided + decided.T).any(axis=1).all()
+    board = tw.leaderboard(tw.Battles(items, decided, nothing), family="luce", rng=1)
+    assert board.tiers == truth.tiers
 
 
 def test_questions_come_best_first_and_without_repetition(battles, posterior):

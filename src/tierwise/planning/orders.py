@@ -1,10 +1,14 @@
-"""What a comparison would say about the order of items, as draws of tiers have it.
+"""What a comparison would say about the order of items, as draws of their orders have it.
 
 In each draw every pair of items is above, tied or below, and one wins with some probability.
 An answer says something about an order as far as the two go together from draw to draw. To second
 order, the information about an order is half the variance of the chance that it explains, over the
 variance of the answer. So a pair is also worth asking about if its answer says that there are any
 tiers at all: that is open of all pairs at once, and items far apart show it best.
+
+Draws have weights: those of tiers have most of it, and those of strengths without ties have the
+rest. A few hundred draws of tiers cannot show what is improbable but not impossible. With few
+answers they may all have a single tier, and would say that there is nothing to ask.
 """
 
 from __future__ import annotations
@@ -20,9 +24,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
-# So many draws, at most; what chance makes of them is taken away.
-_MOST_DRAWS = 200
-
 
 @dataclass(frozen=True, eq=False)
 class DrawnOrders:
@@ -35,15 +36,16 @@ class DrawnOrders:
     n_items
         Number of items.
     chances
-        Chance that the first item of each pair wins, less its mean, over the root of the number of
-        draws, ``[draw, pair]``: products of columns are covariances.
+        Chance that the first item of each pair wins, less its mean, times the root of the weight of
+        the draw, ``[draw, pair]``: products of columns are covariances.
     seen, slopes
         Answers to the questions before, ``[draw, question]``, and how much the chance of each pair
         changes with each of them, ``[question, pair]``: ``chances - seen @ slopes`` is left open.
     noise
         Variance of an answer that is chance in each draw, by pair.
     alike
-        In how many orders each pair of draws agree, each over its share; less what is expected.
+        In how many orders each pair of draws agree, each over its share; less what is expected,
+        and times the roots of their weights.
     explained
         Variance of each chance that orders explain, summed over the orders of all pairs.
     variances
@@ -89,7 +91,7 @@ class DrawnOrders:
         )
 
 
-def drawn_orders(labels: Integers, log_worths: Floats) -> DrawnOrders:
+def drawn_orders(labels: Integers, log_worths: Floats, weights: Floats) -> DrawnOrders:
     """Look at draws of tiers as questions do.
 
     Parameters
@@ -98,6 +100,8 @@ def drawn_orders(labels: Integers, log_worths: Floats) -> DrawnOrders:
         Tier of each item (column) in each draw (row).
     log_worths
         Log worth of each item in each draw.
+    weights
+        Weight of each draw; they sum to 1.
 
     Examples
     --------
@@ -106,33 +110,34 @@ def drawn_orders(labels: Integers, log_worths: Floats) -> DrawnOrders:
     >>> import numpy as np
     >>> labels = np.array([[1, 1, 1, 1], [1, 1, 2, 2]] * 50)
     >>> logs = np.array([[0.0, 0.0, 0.0, 0.0], [1.0, 1.0, -1.0, -1.0]] * 50)
-    >>> drawn_orders(labels, logs).gains()[0].round(2).tolist()
+    >>> drawn_orders(labels, logs, np.full(100, 0.01)).gains()[0].round(2).tolist()
     [0.0, 0.0, 0.48, 0.48]
     """
-    some = np.linspace(0, len(labels) - 1, min(len(labels), _MOST_DRAWS)).astype(np.int64)
-    labels, log_worths = labels[some], log_worths[some]
     n_draws, n_items = labels.shape
     first, second = np.triu_indices(n_items, k=1)
     chances = 1.0 / (1.0 + np.exp(log_worths[:, second] - log_worths[:, first]))
-    centred = (chances - chances.mean(axis=0)) / n_draws**0.5
+    roots = np.sqrt(weights)[:, None]
+    centred = roots * (chances - weights @ chances)
     above = labels[:, first] < labels[:, second]
     below = labels[:, first] > labels[:, second]
     alike = np.zeros((n_draws, n_draws))
     for order in (above, below, ~(above | below)):
-        # Single precision counts draws exactly, and is twice as fast.
-        shares = order.mean(axis=0, dtype=np.float32)
-        there = order[:, shares > 0.0].astype(np.float32)
+        # Single precision is precise enough for counts of agreement, and twice as fast.
+        there = order.astype(np.float32)
+        shares = weights.astype(np.float32) @ there
+        there = there[:, shares > 0.0]
         alike += (there / shares[shares > 0.0]) @ there.T
-    alike = (alike - alike.mean(axis=0)) / n_draws
-    alike -= alike.mean(axis=1)[:, None]
+    alike -= weights @ alike
+    alike -= (alike @ weights)[:, None]
     # A draw agrees with itself: that alone would make chance look like information.
     np.fill_diagonal(alike, 0.0)
+    alike *= roots * roots.T
     return DrawnOrders(
         n_items=n_items,
         chances=centred,
         seen=np.zeros((n_draws, 0)),
         slopes=np.zeros((0, len(first))),
-        noise=np.asarray((chances * (1.0 - chances)).mean(axis=0)),
+        noise=np.asarray(weights @ (chances * (1.0 - chances))),
         alike=alike,
         explained=np.asarray(((alike @ centred) * centred).sum(axis=0)),
         variances=np.asarray((centred**2).sum(axis=0)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
+from math import ceil
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -31,7 +32,7 @@ from tierwise.luce.judges import at_effective_number
 from tierwise.luce.worths import best_worths
 from tierwise.planning.orders import drawn_orders
 from tierwise.planning.plan import short_chains
-from tierwise.planning.strengths import gains_of_comparisons, openness, strengths_of
+from tierwise.planning.strengths import strengths_of
 from tierwise.posterior.estimates import share_above
 from tierwise.posterior.run import sample_posterior
 from tierwise.posterior.ties import NEARLY_IN_WORDS
@@ -51,14 +52,17 @@ if TYPE_CHECKING:
     from tierwise.searching.choice import Choice
 
     Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
 
 AskNext: TypeAlias = Literal["pairs", "subsets"]
 
 # Shares of so many draws are known to a few per cent, which is enough to rank questions.
 _DRAWS = 400
 _CHAINS = 2
-# What none of a few hundred draws says is still possible, so normal strengths have a small say.
-_SAY_OF_STRENGTHS = 0.01
+# So many draws of tiers are looked at, at most, and so many of strengths without ties.
+_MOST_OF_TIERS, _OF_STRENGTHS = 200, 100
+# What none of a few hundred draws of tiers says is still possible, so strengths have a small say.
+_SAY_OF_STRENGTHS = 0.1
 # Said where all draws agree.
 _NOTHING_OPEN = "No question is expected to be informative"
 # The note under tables of pairs.
@@ -237,7 +241,8 @@ def next_questions(
     exclude
         Pairs of items that must not be shown together.
     choice
-        The result of `choose` for the data, to avoid comparing the models again.
+        The result of `choose` for the data. Without it, models are compared, except for votes on
+        pairs: for these the tiers have worths.
     posterior
         A posterior of these data, if you have one, to avoid sampling again.
     rng
@@ -277,25 +282,32 @@ def next_questions(
     order = [posterior.items.index(item) for item in items]
     above = share_above(posterior.labels)[np.ix_(order, order)]
     near = posterior.tied_or_nearly_probabilities().to_numpy()[np.ix_(order, order)]
-    orders = drawn_orders(posterior.labels[:, order], _log_worths(posterior, known)[:, order])
-    batch = batch_of_questions(strengths_of(known), orders, allowed, prices, k, size)
+    # The same answers and draws give the same questions.
+    numbers = np.random.default_rng(ceil(known.n_rankings))
+    logs = _log_worths(posterior, known)
+    orders = open_orders(posterior.labels[:, order], logs[:, order], strengths_of(known), numbers)
+    batch = batch_of_questions(orders, allowed, prices, k, size)
     rows = [_question(members, gain, above, near, items) for members, gain in batch]
     return Questions(tuple(rows), len(posterior.labels))
 
 
 def _posterior_of(data: Any, choice: Choice | None, rng: RandomSource) -> Posterior:
-    """Draw tiers of all sizes, of the model that describes the answers best."""
+    """Draw tiers of all sizes, of the model that describes the answers best.
+
+    For comparisons of two items it has worths, without looking at others: questions are valued by
+    worths anyway, and comparing the models takes longer than everything else.
+    """
     from tierwise.searching.choice import choose
 
     first, second = spawn_seeds(rng, 2)
-    if choice is None:
+    if choice is None and not data.pairwise:
         choice = choose(data, progress="off", rng=first)
     with short_chains():
         return sample_posterior(
             data,
-            distance=choice.distance or None,
-            family=choice.family,
-            concentration="tier" if choice.concentration == "tier" else "single",
+            distance=None if choice is None else choice.distance or None,
+            family="luce" if choice is None else choice.family,
+            concentration="tier" if choice and choice.concentration == "tier" else "single",
             chains=_CHAINS,
             draws=_DRAWS // _CHAINS,
             progress="off",
@@ -318,8 +330,32 @@ def _log_worths(posterior: Posterior, data: Any) -> Floats:
     return np.asarray(found[draw_of.ravel()])
 
 
+def open_orders(
+    labels: Integers, log_worths: Floats, strengths: Strengths, rng: np.random.Generator
+) -> DrawnOrders:
+    """Join draws of tiers with draws of strengths that are all different, which have a small say.
+
+    Parameters
+    ----------
+    labels, log_worths
+        Tier and log worth of each item (column) in each draw (row).
+    strengths
+        What the answers say without ties.
+    rng
+        For the draws of strengths.
+    """
+    some = np.linspace(0, len(labels) - 1, min(len(labels), _MOST_OF_TIERS)).astype(np.int64)
+    drawn = strengths.draw(_OF_STRENGTHS, rng)
+    ranks = np.argsort(np.argsort(-drawn, axis=1), axis=1) + 1
+    shares = ((1.0 - _SAY_OF_STRENGTHS) / len(some), _SAY_OF_STRENGTHS / _OF_STRENGTHS)
+    return drawn_orders(
+        np.vstack([labels[some], ranks]),
+        np.vstack([log_worths[some], drawn]),
+        np.repeat(shares, (len(some), _OF_STRENGTHS)),
+    )
+
+
 def batch_of_questions(
-    strengths: Strengths,
     orders: DrawnOrders,
     allowed: NDArray[np.bool_],
     prices: Floats,
@@ -327,15 +363,12 @@ def batch_of_questions(
     size: int,
 ) -> list[tuple[tuple[int, ...], float]]:
     """Choose questions one by one, each as if those before had been answered, with their gains."""
-    weights = openness(strengths)
     # Of the comparisons that a ranking implies, several say the same: each counts for less.
     share = 4.0 * sum((left - 1) / left for left in range(2, size + 1)) / (size * (size - 1))
     chosen: list[tuple[tuple[int, ...], float]] = []
     unasked = np.triu(allowed)
     for _ in range(k):
-        of_strengths = gains_of_comparisons(strengths, weights)
-        gains = share * (orders.gains() + _SAY_OF_STRENGTHS * of_strengths)
-        gains = np.where(allowed, gains, 0.0)
+        gains = np.where(allowed, share * orders.gains(), 0.0)
         members = _most_worth(gains, unasked, allowed, prices, size)
         if members is None:
             break
@@ -343,7 +376,6 @@ def batch_of_questions(
         chosen.append((members, float(np.triu(gains[inside], k=1).sum())))
         unasked[inside] = False
         for one, other in combinations(members, 2):
-            strengths = strengths.observe((one, other), share * strengths.precision(one, other))
             orders = orders.observe(one, other, share)
     return chosen
 

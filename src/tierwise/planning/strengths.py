@@ -1,18 +1,12 @@
-"""What a comparison would say about the order of items: normal strengths, and what is open of them.
+"""Strengths of items without ties: about normal, given the answers.
 
-Strengths, one for each item, are about normal given the answers (Laplace's approximation of Luce's
-model). Two items are above or below; each of these orders expects some difference of their
-strengths. A comparison observes the difference of the two items shown, and through the covariance
-all others: the information about orders is, to first order, half the variance that it explains of
-what the orders expect (the entropy of each order falls so much).
-
-Draws of tiers (`tierwise.planning.orders`) know more, but where they all agree they say nothing.
+There is one strength for each item, on the scale of log worths (Laplace's approximation of Luce's
+model). Strengths leave open what draws of tiers seem to exclude, because no draw has it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,8 +15,6 @@ from tierwise.answers.races import races_of
 from tierwise.luce.worths import best_worths
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from tierwise.data.battles import Battles
@@ -47,27 +39,12 @@ class Strengths:
     means: Floats
     covariance: Floats
 
-    @property
-    def variances_of_differences(self) -> Floats:
-        """Variance of the difference of each pair."""
-        return _of_differences(self.covariance)
-
-    def precision(self, one: int, other: int) -> float:
-        """How precisely one comparison of two items observes their difference."""
-        return float(self.precisions[one, other])
-
-    @cached_property
-    def precisions(self) -> Floats:
-        """How precisely one comparison of each pair observes their difference: p (1 - p)."""
-        chances = 1.0 / (1.0 + np.exp(self.means - self.means[:, None]))
-        return np.asarray(chances * (1.0 - chances))
-
-    def observe(self, items: Sequence[int], precision: float) -> Strengths:
-        """Return the strengths as they would be known after a comparison, whoever wins."""
-        one, other = items
-        change = self.covariance[:, one] - self.covariance[:, other]
-        share = precision / (1.0 + precision * (change[one] - change[other]))
-        return replace(self, covariance=self.covariance - share * np.outer(change, change))
+    def draw(self, number: int, rng: np.random.Generator) -> Floats:
+        """Draw strengths, one row each."""
+        values, vectors = np.linalg.eigh(self.covariance)
+        roots = np.sqrt(np.maximum(values, 0.0))
+        normal = rng.standard_normal((number, len(values)))
+        return np.asarray(self.means + (normal * roots) @ vectors.T)
 
 
 def strengths_of(data: Rankings | Preferences | Battles) -> Strengths:
@@ -80,48 +57,10 @@ def strengths_of(data: Rankings | Preferences | Battles) -> Strengths:
     >>> found = strengths_of(battles)
     >>> found.means.round(2)
     array([ 0.55, -0.55])
-    >>> round(float(found.variances_of_differences[0, 1]), 3)  # 12 comparisons, won with 3 of 4
-    0.444
+    >>> found.covariance.round(3)  # 12 comparisons, won with 3 of 4: 0.444 for the difference
+    array([[ 0.111, -0.111],
+           [-0.111,  0.111]])
     """
     races = races_of(data)
-    n_items = races.n_items
-    worths = best_worths(races, np.arange(n_items))
-    # Effects beside worths are averaged over; without a scale the mean of strengths is 0.
-    covariance = np.linalg.pinv(worths.precision, hermitian=True)[:n_items, :n_items]
-    return Strengths(worths.logs, np.asarray(covariance, dtype=np.float64))
-
-
-def openness(strengths: Strengths) -> Floats:
-    """How much one unit of variance that is explained of each difference says about the order.
-
-    Returns
-    -------
-    numpy.ndarray
-        Variance of the difference that the order expects, over the squared variance of the
-        difference.
-    """
-    from scipy.special import log_ndtr
-
-    variances = strengths.variances_of_differences
-    np.fill_diagonal(variances, 1.0)
-    scores = (strengths.means[:, None] - strengths.means) / np.sqrt(variances)
-    # Squared density over the probabilities of above and below: both Mills ratios, multiplied.
-    logs = -(scores**2) - np.log(2.0 * np.pi) - log_ndtr(scores) - log_ndtr(-scores)
-    weights = np.exp(logs) / variances
-    np.fill_diagonal(weights, 0.0)
-    return np.asarray(weights)
-
-
-def gains_of_comparisons(strengths: Strengths, weights: Floats) -> Floats:
-    """Information of one comparison of each pair of items about the orders of all, in bits."""
-    spread = np.diag(weights.sum(axis=1)) - weights
-    explained = _of_differences(strengths.covariance @ spread @ strengths.covariance)
-    precisions = strengths.precisions
-    shares = precisions / (1.0 + precisions * strengths.variances_of_differences)
-    return np.asarray(0.5 / np.log(2.0) * shares * np.maximum(explained, 0.0))
-
-
-def _of_differences(covariance: Floats) -> Floats:
-    """Variance of the difference of each pair."""
-    diagonal = np.diag(covariance)
-    return np.asarray(diagonal[:, None] + diagonal - 2.0 * covariance)
+    worths = best_worths(races, np.arange(races.n_items))
+    return Strengths(worths.logs, worths.covariance)
