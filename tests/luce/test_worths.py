@@ -212,3 +212,42 @@ def test_an_answer_with_weight_three_is_three_answers(kind):
     assert one.logs == pytest.approx(other.logs, abs=1e-9)
     assert one.log_evidence == pytest.approx(other.log_evidence, abs=1e-9)
     assert one.precision == pytest.approx(other.precision, abs=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_derivatives_with_many_tiers_and_ties_of_all_sizes(seed):
+    # Long and short answers, so that what is left is added by tier in some and by item in others.
+    rng = np.random.default_rng(seed)
+    ranks = np.array([rng.integers(1, 6, size=9).astype(float) for _ in range(12)])
+    ranks[6:][rng.random((6, 9)) < 0.6] = np.nan
+    ranks = ranks[np.isfinite(ranks).sum(axis=1) > 1]
+    races = races_of(tw.Rankings.from_ranks(ranks, unranked="anywhere", ties="allow"))
+    labels = np.array([0, 1, 2, 3, 4, 5, 6, 7, 7])
+    point = rng.normal(size=8)
+    found, gradient, hessian = races.derivatives(labels, point)
+    assert found == pytest.approx(races.value(labels, point), rel=1e-12)
+    step = 1e-4
+    moves = step * np.eye(8)
+    slopes = [
+        (races.value(labels, point + move) - races.value(labels, point - move)) / (2 * step)
+        for move in moves
+    ]
+    assert gradient == pytest.approx(np.array(slopes), abs=1e-5)
+    bends = [
+        (races.derivatives(labels, point + move)[1] - races.derivatives(labels, point - move)[1])
+        / (2 * step)
+        for move in moves
+    ]
+    assert hessian == pytest.approx(np.array(bends), abs=1e-5)
+    assert hessian == pytest.approx(hessian.T, abs=1e-12)
+
+
+def test_two_tied_items_have_a_closed_form_that_is_the_integral():
+    worths = np.array([3.0, 0.7, 0.2, 0.2])
+    ranks = np.array([[1.0, 1.0, 3.0, 4.0], [1.0, 2.0, 2.0, 4.0], [2.0, 1.0, 3.0, 3.0]])
+    races = races_of(tw.Rankings.from_ranks(ranks, ties="allow"))
+    found = races.log_probabilities(np.arange(4), np.log(worths))
+    expected = [
+        np.log(reference.probability_of_answer(row, worths, rest_is_below=False)) for row in ranks
+    ]
+    assert found == pytest.approx(np.array(expected), abs=1e-12)

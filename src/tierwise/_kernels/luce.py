@@ -26,6 +26,8 @@ _Integers = npt.NDArray[np.int64]
 _STEP, _LARGEST_DROP = 0.3, 36.0
 _MOST_NODES = 1200
 _MOST_ROUNDS = 60
+# So many tiers are added up side by side in the time that a single item takes.
+_TIERS_AT_ONCE = 4
 
 
 @compiled_part
@@ -217,6 +219,10 @@ def log_probabilities(
                 own += worths[labels[order[place]]]
             if rest > 0.0 and last - first == 1:
                 value += log_worths[labels[order[first]]] - np.log(own + rest)
+            elif rest > 0.0 and last - first == 2:
+                one, other = labels[order[first]], labels[order[first + 1]]
+                value += log_worths[one] + log_worths[other]
+                value += _tied_pair(rest, worths[one], worths[other])
             elif rest > 0.0:
                 count = gather_block(order, first, last, labels, worths, own_tiers)
                 value += tied_block(
@@ -229,6 +235,51 @@ def log_probabilities(
                 )[0]
             rest += own
         logs[answer] = value
+
+
+@compiled_part
+def _tied_pair(rest: float, one: float, other: float) -> float:
+    """Log probability that two tied items come before a rest, without the logs of their worths.
+
+    That is the sum over both orders of the two.
+    """
+    both, first, second = rest + one + other, rest + one, rest + other
+    return float(np.log(first + second) - np.log(both) - np.log(first) - np.log(second))
+
+
+@compiled_part
+def _add_tied_pair(
+    weight: float,
+    rest: float,
+    labels: _Integers,
+    worths: _Floats,
+    gradient: _Floats,
+    hessian: _Floats,
+    with_rest: _Floats,
+) -> tuple[float, float, float]:
+    """Add what two tied items say of their tiers, as `_add_tied_block` does, in closed form."""
+    last = len(labels) - 1  # 0 if they are of the same tier
+    one, other = worths[0], worths[last]
+    both, first, second, sums = (
+        rest + one + other,
+        rest + one,
+        rest + other,
+        2.0 * rest + one + other,
+    )
+    value = np.log(one) + np.log(other) + _tied_pair(rest, one, other)
+    for slot, own, own_rest in ((0, one, first), (last, other, second)):
+        label = labels[slot]
+        slope = own * (1.0 / sums - 1.0 / both - 1.0 / own_rest)
+        gradient[label] += weight * (1.0 + slope)
+        squares = 1.0 / both**2 + 1.0 / own_rest**2
+        hessian[label, label] += weight * (slope + own**2 * (squares - 1.0 / sums**2))
+        with_rest[slot] += weight * own * (squares - 2.0 / sums**2)
+    term = weight * one * other * (1.0 / both**2 - 1.0 / sums**2)
+    hessian[labels[0], labels[last]] += term
+    hessian[labels[last], labels[0]] += term
+    slope = 1.0 / both + 1.0 / first + 1.0 / second - 2.0 / sums
+    bend = 1.0 / both**2 + 1.0 / first**2 + 1.0 / second**2 - 4.0 / sums**2
+    return weight * value, weight * slope, weight * bend
 
 
 @compiled_part
@@ -270,6 +321,8 @@ def _add_tied_block(
     tuple
         Log probability of the block, and what it adds to the slope and the bend of the rest.
     """
+    if counts.sum() == 2.0:
+        return _add_tied_pair(weight, rest, labels, worths, gradient, hessian, with_rest)
     log_probability, n_nodes = tied_block(rest, worths, counts, nodes, weights, arrived)
     time, square = 0.0, 0.0
     for node in range(n_nodes):
@@ -303,6 +356,19 @@ def _add_tied_block(
     return weight * log_probability, slope, bend
 
 
+@compiled_part
+def _add_by_tier(
+    weight: float, items: _Integers, labels: _Integers, left: _Floats, row: _Floats
+) -> None:
+    """Add a weight for each item to the row of tiers; ``left`` counts the items of each tier."""
+    if _TIERS_AT_ONCE * len(items) < len(left):
+        for item in items:
+            row[labels[item]] += weight
+    else:
+        for tier in range(len(left)):
+            row[tier] += weight * left[tier]
+
+
 @compiled
 def derivatives(
     order: _Integers,
@@ -316,8 +382,8 @@ def derivatives(
 ) -> float:
     """Return the log-likelihood; add its gradient and Hessian in the log worths of tiers.
 
-    With ``slope`` and ``bend``, running sums of what each stage says of all items still in the
-    race, an answer of ``m`` items takes ``m ** 2`` steps.
+    ``slope`` and ``bend`` are running sums of what each stage says of all items still in the race.
+    Pairs of a block and the items after it are added up by tier.
     """
     worths = np.exp(log_worths)
     n_tiers = len(worths)
@@ -326,12 +392,15 @@ def derivatives(
     shares, arrived = np.empty((n_tiers, _MOST_NODES)), np.empty((_MOST_NODES, n_tiers))
     means, with_rest = np.empty(n_tiers), np.empty(n_tiers)
     rests = np.empty(len(labels) + 1)
+    left, before = np.zeros(n_tiers), np.zeros((n_tiers, n_tiers))
     value = 0.0
     for answer in range(len(answer_weights)):
         weight = answer_weights[answer]
         first_block, end_block = first_blocks[answer], first_blocks[answer + 1]
         begin, end = block_starts[first_block], block_starts[end_block]
         write_rests(order, begin, end, labels, worths, rests)
+        for place in range(begin, end):
+            left[labels[order[place]]] += 1.0
         slope, bend = 0.0, 0.0
         for block in range(first_block, end_block):
             first, last = block_starts[block], block_starts[block + 1]
@@ -372,10 +441,14 @@ def derivatives(
                 value += added[0]
                 slope += added[1]
                 bend += added[2]
-            for place in range(last, end):
-                other = labels[order[place]]
-                for slot in range(count):
-                    term = worths[other] * with_rest[slot]
-                    hessian[block_labels[slot], other] += term
-                    hessian[other, block_labels[slot]] += term
+            for slot in range(count):
+                left[block_labels[slot]] -= block_counts[slot]
+            for slot in range(count):
+                row = before[block_labels[slot]]
+                _add_by_tier(with_rest[slot], order[last:end], labels, left, row)
+    for tier in range(n_tiers):
+        for other in range(n_tiers):
+            term = worths[other] * before[tier, other]
+            hessian[tier, other] += term
+            hessian[other, tier] += term
     return value
