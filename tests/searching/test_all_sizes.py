@@ -8,8 +8,10 @@ import pytest
 import tierwise as tw
 from tests.data_paths import shared_data
 from tierwise.answers.likelihood import source_of
+from tierwise.data.counts import WeakOrderCounts
 from tierwise.errors import InputError
 from tierwise.evidence.given_tiers import log_integrated_likelihood, log_integrated_thetas
+from tierwise.inversions.searching import search_tiers
 from tierwise.model.priors import as_theta_prior, log_prior_of_sizes
 from tierwise.partition.choose import partition_function
 from tierwise.searching import all_sizes
@@ -184,3 +186,22 @@ def test_kinds_that_cannot_be_used_are_left_out_or_refused():
     with pytest.raises(InputError, match="too incomplete"):
         all_sizes.kinds_of(source, "place")
     assert all_sizes.kinds_of(source_of(tw.load_political_goals(), "hamming"), "auto") == []
+
+
+def test_many_items_begin_from_the_tiers_of_one_theta():
+    """The order that stands for all starts is that of the tiers, and within them Borda's."""
+    counts = WeakOrderCounts.of(
+        tw.ClusteredMallows(tw.Tiers.from_sizes((20,) * 6, range(120)), 0.1, "inversions").sample(
+            30, rng=1
+        )
+    )
+    labels = np.repeat(np.arange(6), 20)
+    order = all_sizes._order_to_begin_with(labels, counts)
+    assert (np.diff(labels[order[0]]) >= 0).all()
+    place = np.argsort(counts.borda_order())
+    assert (np.diff(place[order[0][:20]]) > 0).all()
+    found = search_tiers(counts, "tier", orders=order, rng=np.random.default_rng(1))
+    several = search_tiers(counts, "tier", rng=np.random.default_rng(1))
+    assert found.criterion == pytest.approx(several.criterion, abs=1e-6)
+    few = WeakOrderCounts.of(tw.Rankings.from_orderings([list(range(120))]))
+    assert all_sizes._order_to_begin_with(labels, few) is None
