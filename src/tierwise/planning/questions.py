@@ -62,7 +62,7 @@ _CHAINS = 2
 # So many draws of tiers are looked at, at most, and so many of strengths without ties.
 _MOST_OF_TIERS, _OF_STRENGTHS = 200, 100
 # What none of a few hundred draws of tiers says is still possible, so strengths have a small say.
-_SAY_OF_STRENGTHS = 0.1
+_SAY_OF_STRENGTHS = 0.03
 # Said where all draws agree.
 _NOTHING_OPEN = "No question is expected to be informative"
 # The note under tables of pairs.
