@@ -19,7 +19,7 @@ def test_signs_of_ties_in_cells_are_ties():
     answers = read(["a > b = c", "b ~ a > c", "b = c > a"])
     assert answers.to_orderings() == [["a", ["b", "c"]], [["a", "b"], "c"], [["b", "c"], "a"]]
     assert answers.reading.columns == ("ranking",)
-    assert "3 answers hold some" in str(answers.reading)
+    assert "3 answers hold tied items" in str(answers.reading)
 
 
 def test_items_may_be_numbers():
@@ -52,6 +52,48 @@ def test_named_items_that_nobody_lists_are_items_too():
 def test_what_may_be_meant_in_two_ways_is_asked(cells, options, problem):
     with pytest.raises(tw.InputError, match=problem):
         read(cells, **options)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["a, b, c", "b, d", "c, a, d, b"],
+        ["a; b; c", "b; d"],
+        ['["a","b"]', '["b","a"]'],
+        ["tea < milk", "milk < tea"],
+        ["1. tea\n2. milk", "2. milk\n1. tea"],
+    ],
+)
+def test_lists_that_are_not_read_are_not_taken_for_items(cells):
+    with pytest.raises(tw.InputError, match="seem to list several items"):
+        read(cells, unranked="below")
+    if "\n" not in cells[0]:
+        assert read(cells, layout="orderings", unranked="below").items == tuple(cells)
+
+
+def test_names_with_commas_are_items():
+    votes = ["Yang, Andrew", "Wiley, Maya", "Yang, Andrew"]
+    assert read(votes, unranked="below").items == ("Yang, Andrew", "Wiley, Maya")
+
+
+def test_items_that_are_named_are_found_in_lists_that_stop_early():
+    answers = read(["a, b, c", "b, d", "c, a"], items=["a", "b", "c", "d"], unranked="anywhere")
+    assert answers.to_orderings() == [["a", "b", "c"], ["b", "d"], ["c", "a"]]
+
+
+def test_cells_that_are_lists_are_rankings():
+    assert read([["a", "b", "c"], ["b", "a"]], unranked="anywhere").to_orderings() == [
+        ["a", "b", "c"],
+        ["b", "a"],
+    ]
+    tied = read([[["a"], ["b", "c"]], [["b"], ["a"], ["c"]]])
+    assert tied.to_orderings() == [["a", ["b", "c"]], ["b", "a", "c"]]
+
+
+@pytest.mark.parametrize("sign", ["->", "-->", ">>", "→", "≻"])
+def test_arrows_are_signs_of_order(sign):
+    cells = [f"tea {sign} milk {sign} water", f"milk{sign}tea{sign}water"]
+    assert read(cells).to_orderings() == [["tea", "milk", "water"], ["milk", "tea", "water"]]
 
 
 def test_rankings_in_cells_are_not_read_in_chunks(tmp_path):

@@ -5,7 +5,8 @@ from typing import TypeAlias
 
 from tierwise.errors import InputError, quoted
 
-_BETTER = re.compile(r"\s*[>≻]\s*")
+# Arrows are written, too: tea -> milk.
+_BETTER = re.compile(r"\s*(?:-*>+|[≻→])\s*")
 _TIED = re.compile(r"\s*[=~]\s*")
 
 Answer: TypeAlias = list[str | list[str]]

@@ -27,7 +27,12 @@ from tierwise.files.tables import (
     pairs_from_table,
     rankings_from_table,
 )
-from tierwise.files.whole_rankings import Unfolded, holds_rankings, unfold_rankings
+from tierwise.files.whole_rankings import (
+    Unfolded,
+    holds_rankings,
+    refuse_lists_as_items,
+    unfold_rankings,
+)
 from tierwise.files.wide import SAMPLE_ROWS
 
 Pairs: TypeAlias = list[tuple[Any, Item, Item]]
@@ -88,6 +93,9 @@ class TableFile:
         cells, remarks = self._leave_blank(self.read(), options)
         found = unfold_rankings(self.columns, cells, options)
         roles = assign_roles(found.columns, found.table, found.options)
+        if roles.layout == "orderings" and len(roles.cells) == 1 and options.layout == "auto":
+            (only,) = roles.cells
+            refuse_lists_as_items(found.columns[only], found.table.column(only))
         return found, replace(roles, remarks=(*found.remarks, *roles.remarks, *remarks))
 
     def _leave_blank(

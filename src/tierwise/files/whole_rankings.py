@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _MARKS = (";", "|", ",")
+# Signs between items that are not read, because they may mean several things.
+_OTHER_MARKS = ("/", "<", " - ", "\n")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +55,9 @@ def unfold_rankings(
         return unchanged
     found: dict[int, list[Answer]] = {}
     for column, name in enumerate(columns):
-        answers = _written(table.column(column), str(name))
+        answers = _nested(table.column(column))
+        if answers is None:
+            answers = _written(table.column(column), str(name))
         if answers is None:
             answers = _listed(table.column(column), options.items)
         if answers is not None:
@@ -72,6 +76,28 @@ def unfold_rankings(
 def holds_rankings(columns: tuple[Item, ...], table: "pa.Table", options: TableOptions) -> bool:
     """Return whether some cells hold whole rankings."""
     return unfold_rankings(columns, table, options).columns != columns
+
+
+def refuse_lists_as_items(name: Item, column: "pa.ChunkedArray") -> None:
+    """Refuse the only column of orderings if its cells seem to list several items each."""
+    distinct = _distinct_texts(column, (*_MARKS, *_OTHER_MARKS))
+    if distinct is None:
+        return
+    labels = distinct[1].values()
+    for mark in (*_MARKS, *_OTHER_MARKS):
+        lists = [[part.strip("[]()\"' ") for part in _split(label, mark)] for label in labels]
+        parts = [part for found in lists if len(found) > 1 for part in set(found)]
+        if len(set(parts)) < len(parts):
+            shown = next(label for label in labels if mark in label)
+            raise InputError(
+                f"cells of column {quoted(name)} such as {quoted(shown)} seem to list several "
+                "items",
+                [
+                    "write > between them, as in tea > milk",
+                    use("to name the items, if commas or semicolons separate them", items=...),
+                    use("if each cell is one item", layout="orderings"),
+                ],
+            )
 
 
 def _may_hold_rankings(columns: tuple[Item, ...], options: TableOptions) -> bool:
@@ -146,20 +172,38 @@ def _by_item(unchanged: Unfolded, column: int, answers: list[Answer]) -> Unfolde
     for at, item in enumerate(items):
         unfolded[item] = pa.array(ranks[:, at], mask=ranks[:, at] == 0)
     n_tied = sum(any(isinstance(entry, list) for entry in answer) for answer in answers)
-    verb = "holds" if n_tied == 1 else "hold"
-    said = (f"Items with = or ~ between them are tied: {counted(n_tied, 'answer')} {verb} some.",)
+    said = f"{counted(n_tied, 'answer')} {'holds' if n_tied == 1 else 'hold'} tied items."
     return Unfolded(
         columns=tuple(unfolded),
         table=pa.table(unfolded),
         options=replace(options, layout="ranks", items=tuple(items), ties="allow"),
         column=str(name),
-        remarks=said if n_tied else (),
+        remarks=(said,) if n_tied else (),
     )
+
+
+def _nested(column: "pa.ChunkedArray") -> list[Answer] | None:
+    """Return the rankings in cells that are lists, as in JSON; lists in them are tied items."""
+    import pyarrow as pa
+
+    if not pa.types.is_list(column.type):
+        return None
+    inner = column.type.value_type
+    tied = pa.types.is_list(inner)
+    if not pa.types.is_string(inner.value_type if tied else inner):
+        return None
+    answers: list[Answer] = []
+    for cell in column.to_pylist():
+        entries = [entry for entry in cell or [] if entry]
+        if tied:
+            entries = [entry if len(entry) > 1 else entry[0] for entry in entries]
+        answers.append(entries)
+    return answers
 
 
 def _written(column: "pa.ChunkedArray", name: str) -> list[Answer] | None:
     """Return the rankings in a column whose cells have > between names; None if they do not."""
-    distinct = _distinct_texts(column, ">≻")
+    distinct = _distinct_texts(column, ">≻→")
     if distinct is None:
         return None
     codes, labels = distinct
