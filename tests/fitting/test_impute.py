@@ -212,3 +212,12 @@ def test_what_cannot_be_imputed_is_refused():
         tw.impute(tw.Rankings.from_orderings([["x"]], items="xyz", unranked="below"), posterior)
     with pytest.raises(InputError, match="items"):
         tw.impute(tw.Rankings.from_orderings([["x"]], items="xyz", unranked="below"), model)
+
+
+def test_a_posterior_with_several_thetas_is_refused_as_such_a_fit_is():
+    answers = [["a", "b"], ["b", "a"], ["a", "c"], ["a", "b", "c"]] * 4
+    data = tw.Rankings.from_orderings(answers, unranked="below", items="abcd")
+    options = {"distance": "inversions", "concentration": "tier", "rng": 1}
+    posterior = tw.sample_posterior(data, draws=20, chains=1, **options)
+    with pytest.raises(tw.InputError, match="not one per tier: use concentration"):
+        tw.impute(data, posterior)

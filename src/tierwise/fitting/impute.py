@@ -6,11 +6,10 @@ Probabilities of places are for one model or averaged over several.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from math import log, log1p
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
@@ -38,7 +37,7 @@ from tierwise.model.clustered_mallows import ClusteredMallows
 from tierwise.tiers import log_factorials
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     import numpy.typing as npt
 
@@ -563,14 +562,11 @@ def _models_of(
     if isinstance(model, ClusteredLuce):
         return GivenWorths(np.log(np.array(model.worths))[None, model.tiers.label_array(items)])
     if isinstance(model, ClusteredMallows | Fit):
-        if isinstance(model.theta, Sequence):
-            raise InputError(
-                f"impute needs a model with one theta, not one per {model.concentration}",
-                [use("when fitting", concentration="single")],
-            )
+        _refuse_several_thetas(model.concentration)
         labels = model.tiers.label_array(items)
         mistakes = model.mistake_probability if isinstance(model, Fit) else None
-        given = [GivenModel(labels, model.theta, mistakes)]
+        # One theta, as was checked.
+        given = [GivenModel(labels, cast("float", model.theta), mistakes)]
         return GivenTiers(given, get_distance(model.distance))
     # The package posterior is not among those that this one may import.
     if not hasattr(model, "family"):
@@ -582,6 +578,7 @@ def _models_of(
         raise InputError(
             "the posterior has other items than the answers: use a posterior of these answers"
         )
+    _refuse_several_thetas(model.concentration)
     order = [model.items.index(item) for item in items]
     if model.family == "luce":
         return GivenWorths(np.ascontiguousarray(model.log_worths[:, order]))
@@ -597,6 +594,15 @@ def _models_of(
         ],
         get_distance(model.distance),
     )
+
+
+def _refuse_several_thetas(concentration: str) -> None:
+    """Refuse models with a theta for each part of the distance."""
+    if concentration != "single":
+        raise InputError(
+            f"impute needs a model with one theta, not one per {concentration}",
+            [use("when fitting or sampling", concentration="single")],
+        )
 
 
 def _evenly(models: Models, number: int) -> Models:
