@@ -105,15 +105,26 @@ def test_chain_stays_near_the_truth_with_many_items():
     assert kept[:, apart].mean() > 0.98
 
 
-def test_sweeps_know_the_likelihood_of_where_they_are():
-    from tierwise._kernels.inversions_sweeps import N_ROWS, make_ties, run_sweeps
+def passed_or_failed(n_items, n_tasks, seed, weights=None):
+    """Count items that pass or fail tasks, the first ones more often."""
+    rng = np.random.default_rng(seed)
+    chances = np.linspace(0.9, 0.3, n_items)
+    return WeakOrderCounts.from_patterns(rng.random((n_tasks, n_items)) > chances, weights)
 
-    n_items, n_sweeps = 9, 30
-    counts = counts_of(random_answers(n_items, 12, seed=5), n_items)
-    assert counts.n_blocks
-    ties = make_ties(
+
+def ties_of(counts):
+    from tierwise._kernels.inversions_sweeps import make_ties
+
+    return make_ties(
         counts.block_offsets, counts.block_members, counts.block_weights, *counts.blocks_of_items
     )
+
+
+def swept(counts, ties, n_sweeps=30):
+    """Make sweeps; return the tiers, and theta, inversions and log-likelihood of each."""
+    from tierwise._kernels.inversions_sweeps import N_ROWS, run_sweeps
+
+    n_items = counts.n_items
     labels, numbers = np.empty((n_sweeps, n_items), int), np.empty((n_sweeps, 3))
     run_sweeps(
         counts.above,
@@ -129,10 +140,41 @@ def test_sweeps_know_the_likelihood_of_where_they_are():
         numbers,
         np.random.default_rng(1),
     )
-    assert len(np.unique(labels, axis=0)) > n_sweeps / 2
+    return labels, numbers
+
+
+@pytest.mark.parametrize("dense", [False, True], ids=["some ties", "passed or failed"])
+def test_sweeps_know_the_likelihood_of_where_they_are(dense):
+    n_items = 9
+    counts = counts_of(random_answers(n_items, 12, seed=5), n_items)
+    if dense:
+        counts = passed_or_failed(n_items, 40, seed=5)
+    ties = ties_of(counts)
+    assert counts.n_blocks
+    assert (ties.bits.shape[1] > 0) == dense
+    labels, numbers = swept(counts, ties)
+    assert len(np.unique(labels, axis=0)) > len(labels) / 2
     for row, (theta, inversions, log_likelihood_there) in zip(labels, numbers, strict=True):
         assert log_likelihood_there == pytest.approx(log_likelihood(counts, row, theta), abs=1e-9)
         assert inversions == counts.above.T[row[:, None] < row].sum()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_blocks_as_bits_are_counted_as_blocks_one_by_one(monkeypatch, weighted):
+    from tierwise._kernels import inversions_sweeps
+
+    weights = np.random.default_rng(3).choice([1.0, 2.0, 2.5], 200) if weighted else None
+    counts = passed_or_failed(20, 200, seed=2, weights=weights)
+    as_bits = ties_of(counts)
+    assert as_bits.bits.shape[1] > 0
+    assert not as_bits.held.size
+    monkeypatch.setattr(inversions_sweeps, "_LEAST_BLOCKS_OF_A_WORD", 1e9)
+    one_by_one = ties_of(counts)
+    assert one_by_one.bits.shape[1] == 0
+    found, expected = swept(counts, as_bits), swept(counts, one_by_one)
+    assert len(np.unique(found[0], axis=0)) > 15
+    assert (found[0] == expected[0]).all()
+    assert found[1] == pytest.approx(expected[1], rel=1e-10)
 
 
 @pytest.mark.parametrize("complete", [True, False])

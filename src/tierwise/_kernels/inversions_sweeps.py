@@ -19,26 +19,37 @@ import numpy as np
 import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled, compiled_part, inlined
+from tierwise._kernels.counting import count_bits
 from tierwise._kernels.ordered_partition import choose, close_tier, open_tier
 from tierwise._kernels.theta import ACCEPTED, SLICE_WIDTH, PriorTable, log_prior, next_point
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
 _Tallies = npt.NDArray[np.uint32]
+_Words = npt.NDArray[np.uint64]
 
 # With ties it takes long to value a place: most sweeps draw among so many that lie around an item.
 _WINDOW = 13
 _SHARE_OF_WINDOWS = 0.95
+# Blocks are bits where an item is in so many of them, on the average, for each word that they take,
+# and where this does not take too much memory.
+_LEAST_BLOCKS_OF_A_WORD = 8
+_MOST_BYTES = 100_000_000
 # Rows of the room to work in.
 _VALUES, _FACTORIALS, _COSTS_ABOVE, _COSTS_BELOW, _SIZES, _ORDERS = 0, 1, 2, 3, 4, 5
-# What a block adds by how many of its members a tier holds, by how much one more raises that, and
-# what the item at hand adds to the blocks of each tier.
-_HELD, _RISES, _TIED = 6, 7, 8
-N_ROWS = 9
+# What a block adds by how many of its members a tier holds, and by how much one more raises that.
+_HELD, _RISES = 6, 7
+N_ROWS = 8
+# Slots behind those of tiers: the two sides of a deal, and two tiers taken as one.
+_SIDES, _BOTH = 1, 3
 
 
 class Ties(NamedTuple):
-    """Tied blocks, and how many members of each are in each tier."""
+    """Tied blocks, and how many members of each are in each tier.
+
+    Where items are in many blocks, as those that pass or fail tasks are, blocks are bits: what an
+    item adds to a tier is then counted for 64 blocks at a time, by how many members the tier holds.
+    """
 
     offsets: _Integers
     """Where the members of each block begin, and where the last ones end."""
@@ -47,12 +58,18 @@ class Ties(NamedTuple):
     item_offsets: _Integers
     """Where the blocks of each item begin."""
     item_blocks: _Integers
-    held: _Tallies
-    """``[slot, block]``: members in the tier that has the slot; 0 in slots that are free."""
     slots: _Integers
-    """Slot of each tier, and behind them those that are free."""
-    dealt: _Tallies
-    """``[side, block]``: members that went up or down while a tier is dealt."""
+    """Slot of each tier, and behind them those that are free; three more are to work in."""
+    counted: _Integers
+    """Number of items in each slot."""
+    held: _Tallies
+    """``[slot, block]``: members in the tier that has the slot, where blocks are not bits."""
+    bits: _Words
+    """``[item, word]``: the blocks that hold an item, as bits; no words where they are not."""
+    word_weights: _Floats
+    """Weight of all blocks of a word."""
+    reached: _Words
+    """``[slot, number, word]``: the blocks that have so many members in the tier, or more."""
 
 
 def make_ties(
@@ -64,15 +81,38 @@ def make_ties(
 ) -> Ties:
     """Room for how many members of each block are in each tier."""
     n_blocks, n_items = len(weights), len(item_offsets) - 1
+    n_slots, largest = n_items + 4, int(np.diff(offsets).max(initial=0))
+    # Blocks of the same weight share words.
+    values, which = np.unique(weights, return_inverse=True)
+    words_of_value = -(-np.bincount(which, minlength=len(values)) // 64)
+    n_words = int(words_of_value.sum())
+    dense = len(item_blocks) >= _LEAST_BLOCKS_OF_A_WORD * n_words * n_items > 0
+    if not dense or 8 * n_slots * (largest + 2) * n_words > _MOST_BYTES:
+        n_words = 0
+    bits = np.zeros((n_items, n_words), np.uint64)
+    if n_words:
+        by_value = np.argsort(which, kind="stable")
+        first = np.cumsum(words_of_value) - words_of_value
+        number = np.arange(n_blocks) - np.searchsorted(which[by_value], which[by_value])
+        place = np.empty(n_blocks, np.int64)
+        place[by_value] = 64 * first[which[by_value]] + number
+        block_of_member = np.repeat(np.arange(n_blocks), np.diff(offsets))
+        own = np.uint64(1) << (place % 64).astype(np.uint64)
+        np.bitwise_or.at(bits, (members, (place // 64)[block_of_member]), own[block_of_member])
+    reached = np.zeros((n_slots, largest + 2, n_words), np.uint64)
+    reached[:, 0] = ~np.uint64(0)
     return Ties(
         offsets,
         members,
         weights,
         item_offsets,
         item_blocks,
-        np.zeros((n_items + 1, n_blocks), np.uint32),
         np.zeros(n_items + 1, np.int64),
-        np.zeros((2, n_blocks), np.uint32),
+        np.zeros(n_slots, np.int64),
+        np.zeros((n_slots, 0 if n_words else n_blocks), np.uint32),
+        bits,
+        np.repeat(values, words_of_value) if n_words else np.zeros(0),
+        reached,
     )
 
 
@@ -108,7 +148,7 @@ def sweep_tiers(
     theta, n_rankings
         The theta to begin with, and the number of rankings.
     ties
-        Tied blocks.
+        Tied blocks, if there are any as `load_ties` left them.
     tier_values, single_bonus
         What a tier of each size adds to the log prior, and what a single one adds besides.
     prior
@@ -135,7 +175,6 @@ def sweep_tiers(
             room[_HELD, size] = room[_ORDERS, size] - room[_FACTORIALS, size]
         for size in range(n_items):
             room[_RISES, size] = room[_HELD, size + 1] - room[_HELD, size]
-        _load_ties(ties, labels)
         windowed = 1 if rng.random() < _SHARE_OF_WINDOWS else 0
     for item in range(n_items):
         _draw_place(above, labels, item, theta, ties, windowed, single_bonus, room, rng)
@@ -163,6 +202,8 @@ def run_sweeps(
 
     As for `sweep_tiers`; ``numbers`` has a row for each sweep: theta, inversions, log-likelihood.
     """
+    if len(ties.weights) > 0:
+        load_ties(ties, labels)
     for sweep in range(len(label_draws)):
         theta, inversions, log_likelihood = sweep_tiers(
             above,
@@ -184,58 +225,140 @@ def run_sweeps(
 
 
 @compiled_part
-def _load_ties(ties: Ties, labels: _Integers) -> None:
+def load_ties(ties: Ties, labels: _Integers) -> None:
     """Count the members of all blocks by tier, whose slots are their own numbers."""
-    for slot in range(len(labels) + 1):
-        for block in range(len(ties.weights)):
-            ties.held[slot, block] = 0
-    for block in range(len(ties.weights)):
-        for place in range(ties.offsets[block], ties.offsets[block + 1]):
-            ties.held[labels[ties.members[place]], block] += np.uint32(1)
-    for tier in range(len(labels) + 1):
+    for slot in range(len(ties.counted)):
+        _clear_slot(ties, slot)
+    for tier in range(len(ties.slots)):
         ties.slots[tier] = tier
+    for item in range(len(labels)):
+        _count_item(ties, item, labels[item])
 
 
 @compiled_part
-def _count_item(ties: Ties, item: int, slot: int) -> None:
+def _levels(ties: Ties, slot: int | np.int64) -> int:
+    """Return how many members of a block a slot can hold, of those that blocks have."""
+    return int(min(ties.counted[slot], ties.reached.shape[1] - 2))
+
+
+@compiled_part
+def _clear_slot(ties: Ties, slot: int | np.int64) -> None:
+    """Leave a slot without items."""
+    for number in range(1, _levels(ties, slot) + 1):
+        for word in range(ties.bits.shape[1]):
+            ties.reached[slot, number, word] = 0
+    for block in range(ties.held.shape[1]):
+        ties.held[slot, block] = 0
+    ties.counted[slot] = 0
+
+
+@compiled_part
+def _copy_slot(ties: Ties, source: int | np.int64, target: int | np.int64) -> None:
+    """Give a slot the items of another."""
+    _clear_slot(ties, target)
+    ties.counted[target] = ties.counted[source]
+    for number in range(1, _levels(ties, source) + 1):
+        for word in range(ties.bits.shape[1]):
+            ties.reached[target, number, word] = ties.reached[source, number, word]
+    for block in range(ties.held.shape[1]):
+        ties.held[target, block] = ties.held[source, block]
+
+
+@compiled_part
+def _join_slots(
+    ties: Ties, slot: int | np.int64, other: int | np.int64, target: int | np.int64
+) -> None:
+    """Give a slot the items of two others."""
+    _clear_slot(ties, target)
+    ties.counted[target] = ties.counted[slot] + ties.counted[other]
+    for number in range(1, _levels(ties, target) + 1):
+        least = max(0, number - _levels(ties, other))
+        for part in range(least, min(number, _levels(ties, slot)) + 1):
+            for word in range(ties.bits.shape[1]):
+                ties.reached[target, number, word] |= (
+                    ties.reached[slot, part, word] & ties.reached[other, number - part, word]
+                )
+    for block in range(ties.held.shape[1]):
+        ties.held[target, block] = ties.held[slot, block] + ties.held[other, block]
+
+
+@compiled_part
+def _count_item(ties: Ties, item: int, slot: int | np.int64) -> None:
     """Count an item in a slot."""
+    ties.counted[slot] += 1
+    if ties.bits.shape[1] > 0:
+        for number in range(_levels(ties, slot), 0, -1):
+            for word in range(ties.bits.shape[1]):
+                ties.reached[slot, number, word] |= (
+                    ties.reached[slot, number - 1, word] & ties.bits[item, word]
+                )
+        return
     for entry in range(ties.item_offsets[item], ties.item_offsets[item + 1]):
         ties.held[slot, ties.item_blocks[entry]] += np.uint32(1)
 
 
 @compiled_part
-def _discount_item(ties: Ties, item: int, slot: int) -> None:
+def _discount_item(ties: Ties, item: int, slot: int | np.int64) -> None:
     """No longer count an item in a slot."""
+    if ties.bits.shape[1] > 0:
+        for number in range(1, _levels(ties, slot) + 1):
+            for word in range(ties.bits.shape[1]):
+                ties.reached[slot, number, word] &= (
+                    ~ties.bits[item, word] | ties.reached[slot, number + 1, word]
+                )
+        ties.counted[slot] -= 1
+        return
+    ties.counted[slot] -= 1
     for entry in range(ties.item_offsets[item], ties.item_offsets[item + 1]):
         ties.held[slot, ties.item_blocks[entry]] -= np.uint32(1)
 
 
 @compiled_part
-def _write_rises(ties: Ties, item: int, first: int, end: int, room: _Floats) -> None:
-    """Write what an item, which is in no tier, adds to the blocks of a range of tiers."""
+def _rise(ties: Ties, item: int, slot: int | np.int64, room: _Floats) -> float:
+    """Return what an item adds to the blocks of a slot that it is not in."""
+    rises = room[_RISES]
+    if ties.bits.shape[1] > 0:
+        rise = 0.0
+        for number in range(1, _levels(ties, slot) + 1):
+            common = 0.0
+            for word in range(ties.bits.shape[1]):
+                shared = count_bits(ties.bits[item, word] & ties.reached[slot, number, word])
+                common += ties.word_weights[word] * np.int64(shared)
+            if common == 0.0:
+                break
+            rise += common * (rises[number] - rises[number - 1])
+        return rise
     begin, beyond = ties.item_offsets[item], ties.item_offsets[item + 1]
-    blocks, weights, rises = ties.item_blocks, ties.weights, room[_RISES]
-    for tier in range(first, end):
-        held = ties.held[ties.slots[tier]]
-        # Two sums, of which neither waits for the other.
-        even, odd = 0.0, 0.0
-        for entry in range(begin, beyond - 1, 2):
-            even += weights[blocks[entry]] * rises[held[blocks[entry]]]
-            odd += weights[blocks[entry + 1]] * rises[held[blocks[entry + 1]]]
-        if (beyond - begin) % 2 == 1:
-            even += weights[blocks[beyond - 1]] * rises[held[blocks[beyond - 1]]]
-        room[_TIED, tier] = even + odd
+    blocks, weights, held = ties.item_blocks, ties.weights, ties.held[slot]
+    # Two sums, of which neither waits for the other.
+    even, odd = 0.0, 0.0
+    for entry in range(begin, beyond - 1, 2):
+        even += weights[blocks[entry]] * rises[held[blocks[entry]]]
+        odd += weights[blocks[entry + 1]] * rises[held[blocks[entry + 1]]]
+    if (beyond - begin) % 2 == 1:
+        even += weights[blocks[beyond - 1]] * rises[held[blocks[beyond - 1]]]
+    return even + odd
 
 
 @compiled_part
-def _value_of_blocks(ties: Ties, slot: int, other: int, room: _Floats) -> float:
-    """Return what blocks add for two slots taken as one tier, or for one, given twice."""
+def _weight_reached(ties: Ties, slot: int | np.int64, number: int) -> float:
+    """Return the weight of the blocks that have so many members in a slot, or more."""
+    weight = 0.0
+    for word in range(ties.bits.shape[1]):
+        weight += ties.word_weights[word] * np.int64(count_bits(ties.reached[slot, number, word]))
+    return weight
+
+
+@compiled_part
+def _value_of_blocks(ties: Ties, slot: int | np.int64, room: _Floats) -> float:
+    """Return what blocks add for the tier that has a slot."""
     value = 0.0
+    if ties.bits.shape[1] > 0:
+        for number in range(1, _levels(ties, slot) + 1):
+            value += _weight_reached(ties, slot, number) * room[_RISES, number - 1]
+        return value
     for block in range(len(ties.weights)):
-        held = ties.held[slot, block]
-        if other != slot:
-            held += ties.held[other, block]
-        value += ties.weights[block] * room[_HELD, held]
+        value += ties.weights[block] * room[_HELD, ties.held[slot, block]]
     return value
 
 
@@ -345,9 +468,8 @@ def _draw_place(
         first = max(first, 0)
     places = _value_places(above, labels, item, n_tiers, theta, single_bonus, room)
     if len(ties.weights) > 0:
-        _write_rises(ties, item, first // 2, (last + 1) // 2, room)
         for tier in range(first // 2, (last + 1) // 2):
-            places[2 * tier + 1] += room[_TIED, tier]
+            places[2 * tier + 1] += _rise(ties, item, ties.slots[tier], room)
     _put_in(labels, item, choose(places, first, last, rng.random()), n_tiers, ties)
 
 
@@ -371,8 +493,10 @@ def _deal(
     log_share, value = 0.0, 0.0
     n_up, n_down = 0, 0
     has_ties = len(ties.weights) > 0
-    for block in range(len(ties.weights)):
-        ties.dealt[0, block] = ties.dealt[1, block] = 0
+    side = len(above) + _SIDES
+    if has_ties:
+        _clear_slot(ties, side)
+        _clear_slot(ties, side + 1)
     for number in range(n_members):
         item = members[number]
         cost_up, cost_down = 0.0, 0.0
@@ -384,10 +508,9 @@ def _deal(
                 cost_down += above[item, other]
         up = room[_VALUES, n_up + 1] - room[_VALUES, n_up] - theta * cost_up
         down = room[_VALUES, n_down + 1] - room[_VALUES, n_down] - theta * cost_down
-        for entry in range(ties.item_offsets[item], ties.item_offsets[item + 1]):
-            block = ties.item_blocks[entry]
-            up += ties.weights[block] * room[_RISES, ties.dealt[0, block]]
-            down += ties.weights[block] * room[_RISES, ties.dealt[1, block]]
+        if has_ties:
+            up += _rise(ties, item, side, room)
+            down += _rise(ties, item, side + 1, room)
         if drawing == 1:
             sides[number] = 0 if rng.random() * (1.0 + np.exp(down - up)) < 1.0 else 1
         if sides[number] == 0:
@@ -399,8 +522,7 @@ def _deal(
             value += down
             log_share -= np.logaddexp(0.0, up - down)
         if has_ties:
-            for entry in range(ties.item_offsets[item], ties.item_offsets[item + 1]):
-                ties.dealt[sides[number], ties.item_blocks[entry]] += np.uint32(1)
+            _count_item(ties, item, side + sides[number])
     return log_share, value, n_up
 
 
@@ -431,9 +553,12 @@ def _cut_join_or_deal(
     n_members = _shuffle_members(labels, tier, tier if cutting else tier + 1, members, rng)
     gain, ratio = 0.0, 0.0
     whole = room[_VALUES, n_members]
-    if len(ties.weights) > 0:
+    if len(ties.weights) > 0 and kind < 2:
         slot = ties.slots[tier]
-        whole += _value_of_blocks(ties, slot, slot if cutting else ties.slots[tier + 1], room)
+        if joining:
+            _join_slots(ties, slot, ties.slots[tier + 1], n_items + _BOTH)
+            slot = n_items + _BOTH
+        whole += _value_of_blocks(ties, slot, room)
     if cutting:
         gain -= whole
     else:
@@ -493,16 +618,14 @@ def _count_dealt(ties: Ties, tier: int, n_tiers: int, kind: int) -> None:
     """Count the members of blocks in a tier that was cut (0), joined to the next (1) or dealt."""
     if kind == 0:
         open_tier(ties.slots, n_tiers, tier + 1)
-    slot, other = ties.slots[tier], ties.slots[tier + 1]
-    for block in range(len(ties.weights)):
-        if kind == 1:
-            ties.held[slot, block] += ties.held[other, block]
-            ties.held[other, block] = 0
-        else:
-            ties.held[slot, block] = ties.dealt[0, block]
-            ties.held[other, block] = ties.dealt[1, block]
+    slot, other, beyond = ties.slots[tier], ties.slots[tier + 1], len(ties.slots) - 1
     if kind == 1:
+        _copy_slot(ties, beyond + _BOTH, slot)
+        _clear_slot(ties, other)
         close_tier(ties.slots, n_tiers, tier + 1)
+    else:
+        _copy_slot(ties, beyond + _SIDES, slot)
+        _copy_slot(ties, beyond + _SIDES + 1, other)
 
 
 @inlined
@@ -516,6 +639,15 @@ def _orders_of_blocks(n_tiers: int, ties: Ties, room: _Floats) -> float:
     apart[:] = 0.0
     for block in range(len(ties.weights)):
         apart[ties.offsets[block + 1] - ties.offsets[block]] += ties.weights[block]
+    for tier in range(n_tiers if ties.bits.shape[1] > 0 else 0):
+        slot = ties.slots[tier]
+        more = 0.0
+        for number in range(_levels(ties, slot), 0, -1):
+            weight = _weight_reached(ties, slot, number)
+            apart[number] -= weight - more
+            orders += (weight - more) * room[_ORDERS, number]
+            more = weight
+    for block in range(ties.held.shape[1]):
         for tier in range(n_tiers):
             held = ties.held[ties.slots[tier], block]
             apart[held] -= ties.weights[block]

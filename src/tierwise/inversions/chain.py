@@ -122,6 +122,12 @@ class _OneTheta:
     ) -> None:
         self._counts, self._labels, self._theta = counts, labels, theta
         self._prior_theta, self._prior = prior_theta, prior
+        self._ties = sweeps.make_ties(
+            counts.block_offsets,
+            counts.block_members,
+            counts.block_weights,
+            *counts.blocks_of_items,
+        )
 
     def run(self, n_sweeps: int, rng: np.random.Generator) -> tuple[_Integers, _Floats]:
         """Move items and tiers, and draw theta, so many times."""
@@ -132,12 +138,7 @@ class _OneTheta:
             self._labels,
             self._theta,
             float(counts.n_rankings),
-            sweeps.make_ties(
-                counts.block_offsets,
-                counts.block_members,
-                counts.block_weights,
-                *counts.blocks_of_items,
-            ),
+            self._ties,
             self._prior.tier_values(n_items),
             self._prior.single_tier_bonus,
             self._prior_theta,
