@@ -1,5 +1,6 @@
 """Worths of given tiers: the mode, how sure it is, and the evidence against quadrature."""
 
+from dataclasses import replace
 from math import lgamma
 
 import numpy as np
@@ -251,3 +252,26 @@ def test_two_tied_items_have_a_closed_form_that_is_the_integral():
         np.log(reference.probability_of_answer(row, worths, rest_is_below=False)) for row in ranks
     ]
     assert found == pytest.approx(np.array(expected), abs=1e-12)
+
+
+@pytest.mark.parametrize("labels", [[0, 1, 2, 3, 4, 5], [1, 0, 1, 2, 0, 2], [0, 0, 0, 1, 1, 1]])
+def test_worths_that_are_found_often_are_those_that_are_found_once(labels):
+    rng = np.random.default_rng(3)
+    orders = [rng.permutation(6)[: rng.integers(1, 7)].tolist() for _ in range(300)]
+    # One item is never beaten.
+    orders = [[5, *(item for item in order if item != 5)] for order in orders]
+    races = races_of(tw.Rankings.from_orderings(orders, items=range(6), unranked="below"))
+    races = races.reweighted(rng.random(races.n_answers))
+    often = replace(races, often=True)
+    assert often.compiled is not None
+    assert races.compiled is None
+    for start in (None, rng.normal(scale=3.0, size=max(labels) + 1)):
+        once = best_worths(races, np.array(labels), start)
+        found = best_worths(often, np.array(labels), start)
+        assert found.logs == pytest.approx(once.logs, abs=1e-6)
+        assert found.precision == pytest.approx(once.precision, rel=1e-5, abs=1e-6)
+        assert found.log_likelihood == pytest.approx(once.log_likelihood, abs=1e-7)
+        assert found.log_evidence == pytest.approx(once.log_evidence, abs=1e-6)
+        loose = best_worths(often, np.array(labels), start, least_gain=1e-2)
+        assert loose.log_density <= found.log_density + 1e-9
+        assert loose.log_density == pytest.approx(found.log_density, abs=1e-2)

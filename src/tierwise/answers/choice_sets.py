@@ -9,12 +9,14 @@ are: twelve items of which five are listed have 794.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from scipy.sparse import csr_array
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
@@ -35,29 +37,41 @@ class ChoiceSets:
     ----------
     members
         ``[set, item]``: 1 where a set holds an item.
-    set_of, chosen, answer_of
-        Of each choice: the set, the item that is chosen from it, and the answer that it belongs to.
+    choices
+        ``[answer, set or item]``: 1 where an answer chooses from a set, or chooses an item.
+    answers
+        The same with answers in columns.
     """
 
     members: Floats
-    set_of: Integers
-    chosen: Integers
-    answer_of: Integers
+    choices: csr_array
+    answers: csr_array
 
-    def log_probabilities(self, labels: Integers, log_worths: Floats, n_answers: int) -> Floats:
-        """Log probability of each of so many distinct answers."""
+    def log_probabilities(self, labels: Integers, log_worths: Floats) -> Floats:
+        """Log probability of each distinct answer."""
         logs = log_worths[labels]
         totals = np.log(self.members @ np.exp(logs))
-        own = logs[self.chosen] - totals[self.set_of]
-        return np.bincount(self.answer_of, own, n_answers).astype(np.float64, copy=False)
+        found: Floats = self.choices @ np.concatenate((-totals, logs))
+        return found
 
     def count(self, weights: Floats) -> CountedChoices:
         """Count choices, given the weight of each distinct answer."""
-        own = weights[self.answer_of]
-        n_sets, n_items = self.members.shape
-        sets = np.bincount(self.set_of, own, n_sets).astype(np.float64, copy=False)
-        items = np.bincount(self.chosen, own, n_items).astype(np.float64, copy=False)
-        return CountedChoices(self.members, sets, items)
+        counted, n_sets = self.answers @ weights, len(self.members)
+        return CountedChoices(self, counted[:n_sets], counted[n_sets:])
+
+    @cached_property
+    def _known(self) -> dict[tuple[bytes, int], Floats]:
+        """Sets by tier, for the tiers that were asked for last."""
+        return {}
+
+    def by_tier(self, labels: Integers, n_tiers: int) -> Floats:
+        """``[set, tier]``: how many items of a tier a set holds."""
+        key = labels.tobytes(), n_tiers
+        if key not in self._known:
+            if len(self._known) * self.members.size > _MOST_MEMBERS:
+                self._known.clear()
+            self._known[key] = self.members @ np.eye(n_tiers)[labels]
+        return self._known[key]
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,31 +80,32 @@ class CountedChoices:
 
     Attributes
     ----------
-    members
-        ``[set, item]``: 1 where a set holds an item.
+    choice_sets
+        The sets.
     sets, items
         How often each was chosen from, or chosen.
     """
 
-    members: Floats
+    choice_sets: ChoiceSets
     sets: Floats
     items: Floats
 
     def value(self, labels: Integers, log_worths: Floats) -> float:
         """Log-likelihood of tiers with given log worths."""
-        totals = self.members @ np.exp(log_worths)[labels]
+        totals = self.choice_sets.by_tier(labels, len(log_worths)) @ np.exp(log_worths)
         return float(self.items @ log_worths[labels] - self.sets @ np.log(totals))
 
     def derivatives(self, labels: Integers, log_worths: Floats) -> tuple[float, Floats, Floats]:
         """Log-likelihood, its gradient and Hessian in the log worths of tiers."""
         n_tiers = len(log_worths)
-        worths_in_sets = self.members @ (np.eye(n_tiers) * np.exp(log_worths))[labels]
-        totals = worths_in_sets.sum(axis=1)
+        by_tier, worths = self.choice_sets.by_tier(labels, n_tiers), np.exp(log_worths)
+        totals = by_tier @ worths
         value = float(self.items @ log_worths[labels] - self.sets @ np.log(totals))
-        shares = worths_in_sets / totals[:, None]
-        expected = self.sets @ shares
+        rates = self.sets / totals
+        expected = worths * (rates @ by_tier)
         gradient = np.bincount(labels, self.items, n_tiers) - expected
-        hessian = (self.sets[:, None] * shares).T @ shares
+        hessian = (by_tier.T * (rates / totals)) @ by_tier
+        hessian *= worths[:, None] * worths
         hessian[np.arange(n_tiers), np.arange(n_tiers)] -= expected
         return value, gradient, hessian
 
@@ -134,5 +149,12 @@ def choice_sets_of(
     sets, set_of = np.unique(before[ends][answer_of] - before[starts], return_inverse=True)
     if len(sets) * _LEAST_SHARED > len(starts) or len(sets) * n_items > _MOST_MEMBERS:
         return None
+    from scipy.sparse import csr_array
+
     members = (sets[:, None] >> np.arange(n_items, dtype=np.uint64)) & np.uint64(1)
-    return ChoiceSets(members.astype(np.float64), set_of.astype(np.int64), order[starts], answer_of)
+    columns = np.concatenate((set_of, len(sets) + order[starts]))
+    choices = csr_array(
+        (np.ones(len(columns)), (np.tile(answer_of, 2), columns)),
+        shape=(n_answers, len(sets) + n_items),
+    )
+    return ChoiceSets(members.astype(np.float64), choices, choices.T.tocsr())

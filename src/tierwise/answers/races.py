@@ -55,6 +55,8 @@ class Races:
         "exact", or "composite" where several comparisons of one person are taken as independent.
     choice_sets
         The sets that the items of distinct answers are chosen from, where many answers share few.
+    often
+        Whether worths are to be found so often that it pays to compile what finds them.
     """
 
     items: tuple[Item, ...]
@@ -66,6 +68,7 @@ class Races:
     n_rankings: float
     likelihood: str
     choice_sets: ChoiceSets | None = None
+    often: bool = False
 
     @property
     def n_items(self) -> int:
@@ -118,10 +121,15 @@ class Races:
         """How often each set was chosen from, where answers share sets."""
         return None if self.choice_sets is None else self.choice_sets.count(self.weights)
 
+    @property
+    def compiled(self) -> CountedChoices | None:
+        """What a kernel finds worths from, if they are to be found often enough."""
+        return self._choices if self.often else None
+
     def log_probabilities(self, labels: Integers, log_worths: Floats) -> Floats:
         """Log probability of each distinct answer, given the tier of each item, counted from 0."""
         if self.choice_sets is not None:
-            return self.choice_sets.log_probabilities(labels, log_worths, self.n_answers)
+            return self.choice_sets.log_probabilities(labels, log_worths)
         logs = np.empty(self.n_answers)
         log_probabilities(
             self.order, self.block_starts, self.first_blocks, labels, log_worths, logs

@@ -29,6 +29,7 @@ from tierwise._util.types import Estimate
 from tierwise.luce.effects import log_prior_of_effects
 
 if TYPE_CHECKING:
+    from tierwise.answers.choice_sets import CountedChoices
     from tierwise.answers.meetings import Meetings
     from tierwise.answers.races import Floats, Integers, Races
 
@@ -247,7 +248,12 @@ def log_prior_density(log_worths: Floats, shape: float = SHAPE) -> Floats:
 
 
 def best_worths(
-    races: Races, labels: Integers, start: Floats | None = None, shape: float = SHAPE
+    races: Races,
+    labels: Integers,
+    start: Floats | None = None,
+    shape: float = SHAPE,
+    *,
+    least_gain: float = _LEAST_GAIN,
 ) -> Worths:
     """Find the most probable worths of tiers.
 
@@ -261,6 +267,8 @@ def best_worths(
         Log worths to begin with, followed by log effects if these are known.
     shape
         Shape of the Gamma prior of each worth.
+    least_gain
+        The search ends when a step is expected to raise the log density by less than this.
 
     Examples
     --------
@@ -281,6 +289,10 @@ def best_worths(
     if start is not None:
         point[: len(start)] = start
     point[:n_tiers] -= point[:n_tiers].mean()
+    if races.compiled is not None and not races.meetings.any:
+        climbed = _climbed(races.compiled, labels, point, shape, least_gain)
+        if climbed is not None:
+            return climbed
     # Meetings are added up once, not in every step.
     meetings = races.meetings.of_tiers(labels, n_tiers)
     value, gradient, precision, likelihood = _log_density(races, labels, meetings, point, shape)
@@ -288,7 +300,7 @@ def best_worths(
         root = lower_root(_with_scale(precision, n_tiers)[0])
         step = dpotrs(root, gradient, lower=1)[0]
         gain = float(gradient @ step)
-        if gain < _LEAST_GAIN:
+        if gain < least_gain:
             break
         # Far from the mode a whole step may overshoot: worths change by a bounded factor.
         step *= min(1.0, 5.0 / float(np.abs(step).max()))
@@ -303,6 +315,23 @@ def best_worths(
         value, gradient, precision, likelihood = found
     logs, effects = races.parts(point)
     return Worths(labels, logs, likelihood, value, precision, shape, effects)
+
+
+def _climbed(
+    choices: CountedChoices, labels: Integers, start: Floats, shape: float, least_gain: float
+) -> Worths | None:
+    """Find the same worths in one kernel; None where rounding stands in its way."""
+    from tierwise._kernels.choice_sets import climb_to_worths
+
+    logs, precision = start.copy(), np.empty((len(start), len(start)))
+    members = choices.choice_sets.members
+    done, value, likelihood = climb_to_worths(
+        members, choices.sets, choices.items, labels, logs, shape, least_gain, precision
+    )
+    if not done:
+        return None
+    value += log_prior_constant(len(logs), shape)
+    return Worths(labels, logs, likelihood, value, precision, shape)
 
 
 def _log_density(

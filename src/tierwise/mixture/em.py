@@ -45,7 +45,10 @@ from tierwise.tiers import Sizes
 
 GroupSizes: TypeAlias = Sizes | Literal["search"]
 """The sizes of a group's tiers, or that they are to be found."""
+Depth: TypeAlias = Literal["nearby", "everywhere"]
+"""Whether better sizes are searched by the first way only, which is the quickest, or by all."""
 
+_Expected: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]
 # Short runs of which the best is followed to the end, and how many steps they have.
 SHORT_RUNS = 5
 _STEPS_OF_A_SHORT_RUN = 5
@@ -53,7 +56,7 @@ _STEPS_OF_A_SHORT_RUN = 5
 # the results are followed on, and how far, and how many rounds there are.
 _MOST_WAYS = 12
 _SPLITS_OF_A_GROUP = 2
-_PROMISING = 6
+_PROMISING = 4
 _STEPS_OF_A_PROMISING_RUN = 30
 _MOST_ROUNDS = 10
 # A group with less weight than this keeps its tiers and theta: nothing is there to fit them to.
@@ -199,7 +202,8 @@ def split_and_merge(settings: EMSettings, run: EMRun, seed: np.random.SeedSequen
 
     Groups are merged, or one is dropped, and another is split instead; an item of a group is moved
     to another place; a group gets other sizes, where these are searched for. Each change is
-    followed for a few steps, those that did not lead back for some more, and the best to the end.
+    followed for a few steps, those that did not lead back for some more, and the best to the end,
+    where sizes are searched in all ways.
     """
     fitter = settings.fitter()
     rng = np.random.default_rng(seed)
@@ -207,21 +211,29 @@ def split_and_merge(settings: EMSettings, run: EMRun, seed: np.random.SeedSequen
     for _ in range(_MOST_ROUNDS):
         seen.add(_fingerprint(run))
         memberships, _ = e_step(fitter, run.components, run.shares)
-        changed = _split_groups(settings, fitter, run, memberships, rng)
-        changed += _alter_groups(settings, fitter, run, memberships)
+        divided = _split_groups(settings, fitter, run, memberships, rng)
+        altered = _alter_groups(settings, fitter, run, memberships)
         steps = min(_STEPS_OF_A_SHORT_RUN, settings.most_steps)
-        short = [_run_from(settings, fitter, *groups, steps) for groups in changed]
-        short.sort(key=lambda other: other.criterion, reverse=True)
         promising: list[EMRun] = []
-        for one in short:
-            if len(promising) < _PROMISING and _fingerprint(one) not in seen:
-                seen.add(_fingerprint(one))
-                steps = min(_STEPS_OF_A_PROMISING_RUN, settings.most_steps)
-                promising.append(_run_from(settings, fitter, one.components, one.shares, steps))
+        for changed in (divided, altered):
+            short = [_run_from(settings, fitter, *groups, steps, "nearby") for groups in changed]
+            short.sort(key=lambda other: other.criterion, reverse=True)
+            followed: dict[bytes, EMRun] = {}
+            for one in short:
+                if len(followed) < _PROMISING and _fingerprint(one) not in seen:
+                    followed.setdefault(_fingerprint(one), one)
+            seen.update(followed)
+            further = min(_STEPS_OF_A_PROMISING_RUN, settings.most_steps)
+            promising += [
+                _run_from(settings, fitter, one.components, one.shares, further, "nearby")
+                for one in followed.values()
+            ]
         seen.update(map(_fingerprint, promising))
-        best = max(promising, key=lambda other: other.criterion, default=run)
-        if not best.converged:
-            best = _run_from(settings, fitter, best.components, best.shares, settings.most_steps)
+        if not promising:
+            break
+        best = max(promising, key=lambda other: other.criterion)
+        steps = settings.most_steps
+        best = _run_from(settings, fitter, best.components, best.shares, steps, "everywhere")
         if best.criterion <= run.criterion + _LEAST_GAIN:
             break
         run = best
@@ -256,7 +268,12 @@ def _split_groups(
             changed[:, receiver] += changed[:, freed]
         halves = _split(settings.answers, changed[:, divided], rng)
         changed[:, [divided, freed]] = halves
-        found.append(first_groups(fitter, sizes, changed))
+        # Groups that take some answers of others keep their tiers.
+        kept = tuple(
+            None if group in (freed, receiver, divided) else component
+            for group, component in enumerate(run.components)
+        )
+        found.append(first_groups(fitter, sizes, changed, kept))
     return found
 
 
@@ -308,6 +325,7 @@ def _run_from(
     components: tuple[Component, ...],
     shares: NDArray[np.float64],
     most_steps: int,
+    depth: Depth,
 ) -> EMRun:
     return run_em(
         fitter,
@@ -316,6 +334,7 @@ def _run_from(
         shares,
         tolerance=settings.tolerance,
         most_steps=most_steps,
+        depth=depth,
     )
 
 
@@ -327,6 +346,7 @@ def run_em(
     *,
     tolerance: float,
     most_steps: int,
+    depth: Depth = "everywhere",
 ) -> EMRun:
     """Repeat E and M steps until a step gains less than the tolerance.
 
@@ -336,8 +356,10 @@ def run_em(
     history: list[float] = []
     trail: list[Components] = []
     searched = False
+    leapt: _Expected | None = None
     while True:
-        memberships, log_totals = e_step(fitter, components, shares)
+        memberships, log_totals = leapt or e_step(fitter, components, shares)
+        leapt = None
         log_likelihood = _weighed(fitter, log_totals)
         history.append(log_likelihood - sum(map(fitter.penalty, components)))
         gain = history[-1] - history[-2] if len(history) > 1 else np.inf
@@ -345,7 +367,7 @@ def run_em(
         if converged or len(history) > most_steps:
             return EMRun(components, shares, log_likelihood, tuple(history), converged)
         if gain < max(_SETTLED, tolerance) and not searched:
-            better = local_search(fitter, sizes, components, shares)
+            better = local_search(fitter, sizes, components, shares, depth)
             if better is not None:
                 components, trail = better, []
                 continue
@@ -353,7 +375,7 @@ def run_em(
         trail.append((components, shares))
         components, shares = m_step(fitter, components, memberships)
         if len(trail) == _STEPS_BEFORE_A_LEAP:
-            components, shares = _leap(fitter, trail, (components, shares), history[-1])
+            (components, shares), leapt = _leap(fitter, trail, (components, shares), history[-1])
             trail = []
 
 
@@ -364,27 +386,42 @@ def _weighed(fitter: Fitter, log_totals: NDArray[np.float64]) -> float:
     return float(weights[counting] @ log_totals[counting])
 
 
-def _leap(fitter: Fitter, trail: list[Components], here: Components, least: float) -> Components:
-    """Return where the last steps lead if they go on, unless that is worse than before them."""
+def _leap(
+    fitter: Fitter, trail: list[Components], here: Components, least: float
+) -> tuple[Components, "_Expected | None"]:
+    """Return where the last steps lead if they go on, unless that is worse than before them.
+
+    What the E step finds there comes with it.
+    """
     first, second = trail
     leapt = fitter.extrapolated(first, second, here)
     if leapt is None:
-        return here
-    value = _weighed(fitter, e_step(fitter, *leapt)[1]) - sum(map(fitter.penalty, leapt[0]))
-    return leapt if value >= least else here
+        return here, None
+    expected = e_step(fitter, *leapt)
+    value = _weighed(fitter, expected[1]) - sum(map(fitter.penalty, leapt[0]))
+    return (leapt, expected) if value >= least else (here, None)
 
 
 def first_groups(
-    fitter: Fitter, sizes: tuple[GroupSizes, ...], memberships: NDArray[np.float64]
+    fitter: Fitter,
+    sizes: tuple[GroupSizes, ...],
+    memberships: NDArray[np.float64],
+    known: tuple[Component | None, ...] | None = None,
 ) -> tuple[tuple[Component, ...], NDArray[np.float64]]:
-    """Fit groups and shares to first memberships; a search begins with tiers of one item each."""
+    """Fit groups and shares to first memberships; a search begins with tiers of one item each.
+
+    Groups that are known already begin with their tiers.
+    """
     weights = fitter.answers.weights
     components = []
-    for wanted, own in zip(sizes, (weights[:, None] * memberships).T, strict=True):
+    known = (None,) * len(sizes) if known is None else known
+    own_weights = np.ascontiguousarray((weights[:, None] * memberships).T)
+    for wanted, own, current in zip(sizes, own_weights, known, strict=True):
         # A group without answers begins as that of everybody.
         enough = own.sum() > _LEAST_WEIGHT
         first = (1,) * fitter.answers.n_items if wanted == "search" else wanted
-        component, _ = fitter.fit(np.ascontiguousarray(own) if enough else weights, first, None)
+        first = first if current is None else current.sizes
+        component, _ = fitter.fit(own if enough else weights, first, current)
         components.append(component)
     return tuple(components), weights @ memberships / weights.sum()
 
@@ -416,8 +453,10 @@ def log_joint(
     """Log of share times probability: ``[answer, group]``."""
     with np.errstate(divide="ignore"):
         log_shares = np.log(shares)
-    columns = [fitter.log_probabilities(component) for component in components]
-    joint: NDArray[np.float64] = np.column_stack(columns) + log_shares
+    # Columns lie together: what follows goes through all answers group by group.
+    rows = np.array([fitter.log_probabilities(component) for component in components])
+    rows += log_shares[:, None]
+    joint: NDArray[np.float64] = rows.T
     return joint
 
 
@@ -438,13 +477,14 @@ def local_search(
     sizes: tuple[GroupSizes, ...],
     components: tuple[Component, ...],
     shares: NDArray[np.float64],
+    depth: Depth = "everywhere",
 ) -> tuple[Component, ...] | None:
     """Exchange groups for similar ones that make the answers more probable, if there are any.
 
     For each group the best swap of two items is tried, and other sizes where no swap helps.
     """
     better = list(components)
-    for search in fitter.searches:
+    for search in fitter.searches if depth == "everywhere" else fitter.searches[:1]:
         for group, wanted in enumerate(sizes):
             joint = log_joint(fitter, tuple(better), shares)
             memberships = np.ascontiguousarray(normalised(joint)[0][:, group])

@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 
 # Step of the difference quotients that give derivatives in log worths.
 _STEP = 1e-4
+# What a step of EM may leave to gain in the worths of a group, in units of log-likelihood.
+_GAIN_LEFT = 1e-6
 # The share of a group's answers that may have changed, and a search is not made again.
 _NEARLY_EQUAL = 0.005
 # How many steps of EM one extrapolation may stand for, about.
@@ -64,7 +66,7 @@ class WorthFitter(Fitter):
 
     def __init__(self, answers: DistinctAnswers) -> None:
         self.answers = answers
-        self.races = races_of(answers.data)
+        self.races = replace(races_of(answers.data), often=True)
         # Tiers for which a search found none better: the weights then, and what came closest.
         self._settled: dict[tuple[str, bytes], tuple[Floats, list[Component]]] = {}
         self._price = log(max(answers.n_rankings, 1.0)) / 2
@@ -110,7 +112,10 @@ class WorthFitter(Fitter):
                 found = best_worths(races, labels)
             candidates = [self._component(labels, decreasing(found.logs))]
         else:
-            found = best_worths(races, current.labels, log_worths_of(current))
+            # The next step of EM begins here: what is left to gain is gained there.
+            found = best_worths(
+                races, current.labels, log_worths_of(current), least_gain=_GAIN_LEFT
+            )
             if (found.logs[:-1] >= found.logs[1:]).all():
                 # Newton's method went uphill from the current one.
                 fitted = self._component(current.labels, found.logs)
