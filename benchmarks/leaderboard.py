@@ -16,13 +16,15 @@ import pyarrow as pa
 from pyarrow import csv
 
 import tierwise as tw
-from benchmarks.rows import Row
+from benchmarks.rows import Row, core_time
 from tierwise.partition.gaussian import pair_probabilities
 from tierwise.posterior.estimates import sure_tiers
 
 SIZES = (10,) * 10
 THETA = 0.05
 RESAMPLES = 100
+# autorank draws pair by pair.
+_MOST_MODELS_OF_PAIRS = 20
 # As `leaderboard` has it where the user does not say.
 CERTAINTY = 0.95
 
@@ -31,6 +33,55 @@ def tiers_against_bradley_terry() -> list[Row]:
     """Tiers from a file of battles, and evalica's Bradley-Terry with bootstrap intervals."""
     tw.leaderboard(_small(), draws=10, chains=1, progress="off", rng=1)  # compiling does not count
     return [row for n_battles in (30_000, 1_000_000) for row in _race(n_battles)]
+
+
+def tiers_of_scores() -> list[Row]:
+    """Tiers of models by their scores, and autorank's tests of the same scores.
+
+    autorank asks which mean ranks differ (Friedman and Nemenyi), or draws how probable it is that
+    one of two is better; tierwise compares models of rankings, and draws tiers.
+    """
+    rows = []
+    for n_models, n_tasks in ((12, 40), (90, 10)):
+        scores = _scores(n_models, n_tasks)
+        names = [f"m{number:02}" for number in range(n_models)]
+        data = tw.Rankings.from_scores(scores, "higher", names)
+        seconds = core_time(lambda data=data: _board(data), 2)
+        case = f"{n_models} models, {n_tasks} tasks"
+        for approach in ("frequentist", "bayesian"):
+            if not find_spec("autorank"):
+                rows.append(Row("tiers of scores", case, seconds, "autorank is not installed"))
+                break
+            if approach == "bayesian" and n_models > _MOST_MODELS_OF_PAIRS:
+                continue
+            peer_seconds = _autorank(scores, names, approach)
+            peer = f"autorank, {approach}"
+            rows.append(Row("tiers of scores", case, seconds, "cores", peer, peer_seconds))
+    return rows
+
+
+def _board(data: tw.Rankings) -> tw.Leaderboard:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", tw.TierwiseWarning)
+        return tw.leaderboard(data, rng=1, progress="off", workers=1)
+
+
+def _scores(n_models: int, n_tasks: int) -> np.ndarray:
+    """Scores of models that lie in tiers: ``[task, model]``."""
+    rng = np.random.default_rng(1)
+    skill = -0.6 * (np.arange(n_models) * 4 // n_models)
+    return 60 + 4 * (skill + rng.normal(size=(n_tasks, n_models)))
+
+
+def _autorank(scores: np.ndarray, names: list[str], approach: str) -> float:
+    """Time that cores work on autorank's answer."""
+    import pandas as pd
+    from autorank import autorank
+
+    frame = pd.DataFrame(scores, columns=names)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return core_time(lambda: autorank(frame, approach=approach, random_state=1), 1)
 
 
 def _race(n_battles: int) -> list[Row]:

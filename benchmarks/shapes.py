@@ -3,7 +3,7 @@
 ``python -m benchmarks.shapes`` prints a table: wall time, time of the cores and peak memory of the
 commands that people type, each in a process of its own, with a limit. ``--only ballots`` runs the
 shapes with this in their name, ``--growth`` doubles items and answers (battles: ten times as many),
-``--seconds`` sets the limit, ``--peers`` times other programs that find strengths, and
+``--seconds`` sets the limit, ``--peers`` times other programs, and
 ``--first-use`` runs commands with nothing compiled. ``--json
 benchmarks/shapes.json`` keeps the figures, in the place of those of the same shapes, and ``--page
 docs/benchmarks-shapes.md`` makes the page of what is kept.
@@ -600,7 +600,7 @@ def _draws(kept: dict[str, Any]) -> list[str]:
 
 
 def _peers(kept: dict[str, Any]) -> list[str]:
-    """Write what other programs take for strengths alone, without tiers or certainty."""
+    """Write what other programs take for strengths, tiers of players, and scores."""
     peers = kept.get("peers", [])
     if not peers:
         return []
@@ -608,20 +608,23 @@ def _peers(kept: dict[str, Any]) -> list[str]:
         "",
         "## Other programs",
         "",
-        "One strength per item, found once: the shortest wall time of some calls, in the same run.",
-        "partial-rankings, autorank and BayesMallows were not run here. There are dated figures of",
-        "partial-rankings under [other packages](other-packages.md), and of BayesMallows in",
-        "[the benchmarks](benchmarks.md).",
+        "Strengths are those of one item each, found once, or in battles that are drawn again a",
+        "hundred times: the shortest wall time of some calls. Tiers of players are searched once,",
+        "and those of scores come with a posterior, as `leaderboard` gives it; these are times of",
+        "the cores. autorank tests which mean ranks differ, or draws which of two models is",
+        "better, pair by pair: it asks less, and its first answer takes less. BayesMallows was",
+        "not run here; there are dated figures in [the benchmarks](benchmarks.md).",
         "",
-        "| data | tierwise | peer | its time | log-likelihood |",
-        "|---|--:|---|--:|---|",
+        "| what | data | tierwise | peer | its time | remark |",
+        "|---|---|--:|---|--:|---|",
     ]
     for row in peers:
-        ours, theirs = (
+        times = [
             "" if row[name] is None else f"{1000 * row[name]:,.1f} ms"
             for name in ("seconds", "peer_seconds")
-        )
-        lines.append(f"| {row['case']} | {ours} | {row['peer']} | {theirs} | {row['remark']} |")
+        ]
+        cells = row["what"], row["case"], times[0], row["peer"], times[1], row["remark"]
+        lines.append(f"| {' | '.join(cells)} |")
     return lines
 
 
@@ -666,7 +669,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="the file in which the figures are kept")
     parser.add_argument("--page", type=Path, help="write this page of what is kept, and no more")
     parser.add_argument("--first-use", action="store_true", help="run with nothing compiled")
-    parser.add_argument("--peers", action="store_true", help="time other programs for strengths")
+    parser.add_argument("--peers", action="store_true", help="time other programs")
     parser.add_argument("--run", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.run:
@@ -680,9 +683,12 @@ def main() -> None:
     if options.json and options.json.exists():
         kept = json.loads(options.json.read_text(encoding="utf-8"))
     if options.peers:
-        from benchmarks.strengths import strengths_alone
+        from benchmarks.leaderboard import tiers_of_scores
+        from benchmarks.strengths import resampled_strengths, strengths_alone
+        from benchmarks.tied_worths import ranks_that_are_shared
 
-        kept["peers"] = [asdict(row) for row in strengths_alone()]
+        races = (strengths_alone, resampled_strengths, ranks_that_are_shared, tiers_of_scores)
+        kept["peers"] = [asdict(row) for race in races for row in race()]
         print("\n".join(_peers(kept)))
         if options.json:
             options.json.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")

@@ -1,5 +1,7 @@
 """Tiers of strength (Luce's model): strengths alone beside peers, the search, the posterior.
 
+Strengths are found once, and again in battles that are drawn with replacement.
+
 The battles of the arena and the scores of MTEB, which may not be shipped, are read from the folders
 ``arena`` and ``mteb`` in the folder that ``TIERWISE_DATA`` names; without it, data of their shapes
 are drawn. Searches, posteriors and leaderboards are measured by the time that cores work on them.
@@ -16,10 +18,12 @@ from typing import Any
 import numpy as np
 
 import tierwise as tw
-from benchmarks.rows import Row, best_time
+from benchmarks.rows import Row, best_time, shortest_time
 from tierwise.answers.races import races_of
 from tierwise.luce.worths import best_worths
 
+# How often battles are drawn again.
+RESAMPLES = 100
 # Peers maximise the likelihood, which an item that never lost would send to infinity.
 SHRINKAGE = 1e-3
 
@@ -41,6 +45,55 @@ def strengths_alone() -> list[Row]:
             said = f"{remark}, of {peer} {value:,.1f}"
             rows.append(Row("strengths", case, seconds, said, peer, peer_seconds))
     return rows
+
+
+def resampled_strengths() -> list[Row]:
+    """One worth per item, found in battles that are drawn again, as often as `RESAMPLES` says."""
+    rows = []
+    for case, data in _strict_cases().items():
+        if not isinstance(data, tw.Battles):
+            continue
+        seconds, ours = best_time(lambda data=data: _resampled(data), repeats=3)
+        for peer, run in _resampling_peers(data).items():
+            if not find_spec(peer):
+                remark = f"{peer} is not installed"
+                rows.append(Row(f"{RESAMPLES} resamples", case, seconds, remark))
+                continue
+            peer_seconds, theirs = shortest_time(run)
+            errors, others = (_centred(found).std(axis=0) for found in (ours, theirs))
+            remark = f"standard errors {np.median(errors / others):.2f} times those of {peer}"
+            what = f"{RESAMPLES} resamples"
+            rows.append(Row(what, case, seconds, remark, peer, peer_seconds))
+    return rows
+
+
+def _centred(log_strengths: np.ndarray) -> np.ndarray:
+    return log_strengths - log_strengths.mean(axis=1)[:, None]
+
+
+def _resampled(data: tw.Battles) -> np.ndarray:
+    """Log worths of all items, one row per resample; each search begins where all battles lead."""
+    rng, races = np.random.default_rng(1), races_of(data)
+    labels = np.arange(races.n_items)
+    start = best_worths(races, labels).point
+    again = (races_of(data.resampled(rng, unit="battle")) for _ in range(RESAMPLES))
+    return np.array([best_worths(one, labels, start).logs for one in again])
+
+
+def _resampling_peers(data: tw.Battles) -> dict[str, Callable[[], np.ndarray]]:
+    """What else finds strengths in battles that are drawn again."""
+
+    def choix() -> np.ndarray:
+        rng, wins = np.random.default_rng(1), data.wins
+        shares, total = (wins / wins.sum()).ravel(), int(data.n_battles)
+        drawn = (rng.multinomial(total, shares).reshape(wins.shape) for _ in range(RESAMPLES))
+        return np.array([_choix_battles(one.astype(float)) for one in drawn])
+
+    peers: dict[str, Callable[[], np.ndarray]] = {"choix": choix}
+    if data.n_battles < 100_000:  # evalica takes one row per battle
+        rows = _rows_of(data)
+        peers["evalica"] = lambda: _evalica_resampled(rows, data.items)
+    return peers
 
 
 def search_of_strengths() -> list[Row]:
@@ -186,10 +239,32 @@ def _rows_of(battles: tw.Battles) -> tuple[list[str], list[str], list[str]]:
     return tuple(frame[name].tolist() for name in ("model_a", "model_b", "winner"))  # type: ignore[return-value]
 
 
-def _evalica(rows: tuple[list[str], list[str], list[str]], items: tuple[str, ...]) -> np.ndarray:
+def _winners(winners: list[str]) -> list[Any]:
+    """Write who won as evalica does."""
     import evalica
 
     kinds = {"model_a": evalica.Winner.X, "model_b": evalica.Winner.Y, "tie": evalica.Winner.Draw}
-    first, second, winners = rows
-    found = evalica.bradley_terry(first, second, [kinds[winner] for winner in winners])
+    return [kinds[winner] for winner in winners]
+
+
+def _evalica(rows: tuple[list[str], list[str], list[str]], items: tuple[str, ...]) -> np.ndarray:
+    import evalica
+
+    found = evalica.bradley_terry(*rows[:2], _winners(rows[2]))
     return np.log(found.scores.loc[list(items)].to_numpy())
+
+
+def _evalica_resampled(
+    rows: tuple[list[str], list[str], list[str]], items: tuple[str, ...]
+) -> np.ndarray:
+    import evalica
+
+    found = evalica.bootstrap(
+        evalica.bradley_terry,
+        *rows[:2],
+        _winners(rows[2]),
+        n_resamples=RESAMPLES,
+        bootstrap_method="percentile",
+        random_state=1,
+    )
+    return np.log(found.distribution[list(items)].to_numpy())
