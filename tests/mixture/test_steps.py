@@ -2,6 +2,7 @@
 
 from itertools import product
 from math import lgamma
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from tierwise.data.counts import block_counts
 from tierwise.distances import get_distance
 from tierwise.mixture.em import (
     EMSettings,
+    _value_in_place,
     e_step,
     first_groups,
     local_search,
@@ -496,3 +498,15 @@ def test_a_reflected_theta_is_on_the_other_side_of_its_distribution(number, tota
     # Where a theta can hardly be, one is drawn.
     drawn = density.quantile(np.array([0.3]))[0]
     assert reflect_theta(points, number, total, 100.0, 0.3) == pytest.approx(drawn)
+
+
+def test_held_out_answers_that_no_group_can_give_do_not_count():
+    answers = SimpleNamespace(weights=np.array([1.0, 0.0]))
+    fitter = SimpleNamespace(
+        answers=answers,
+        log_probabilities=lambda column: np.array(column),
+        penalty=lambda _: 0.0,
+    )
+    joint = np.array([[-1.0, -2.0], [-np.inf, -np.inf]])
+    value = _value_in_place(fitter, joint, 0, 0.5)
+    assert value((-1.0, -np.inf)) == pytest.approx(np.logaddexp(-2.0, np.log(0.5) - 1.0))

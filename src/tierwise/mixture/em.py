@@ -522,12 +522,11 @@ def _value_in_place(
     fitter: Fitter, joint: NDArray[np.float64], group: int, share: float
 ) -> Callable[[Component], float]:
     """Return the criterion of all groups, but for a constant, as a function of one group."""
-    weights = fitter.answers.weights
     others = normalised(np.delete(joint, group, axis=1))[1]
 
     def value(candidate: Component) -> float:
         column = np.log(share) + fitter.log_probabilities(candidate)
-        return float(weights @ np.logaddexp(others, column)) - fitter.penalty(candidate)
+        return _weighed(fitter, np.logaddexp(others, column)) - fitter.penalty(candidate)
 
     return value
 
