@@ -1,17 +1,23 @@
-"""Latent times of races: how long each item was in them, given worths and the order of arrival.
+"""Latent times of races, given worths and what answers tell of the order of arrival.
 
 Given the order of an answer, the gaps between arrivals are exponential, with the sum of the worths
-still in the race as their rate.
+still in the race as their rate. Given an answer that is a sequence of blocks, times are drawn block
+by block; items that the answer does not hold arrive whenever they do. Given any other partial
+order, each time is drawn in turn between those that must be before and after it (Gibbs sampling),
+and then their common scale.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled_part
+from tierwise._kernels.compiling import compiled, compiled_part
 from tierwise._kernels.luce import (
     Block,
     gather_block,
     height_of_time,
+    make_block,
     mode_of_time,
     write_rests,
 )
@@ -115,12 +121,18 @@ def add_arrivals(
             clock += latest
 
 
+class RaceAnswers(NamedTuple):
+    """Answers as `tierwise._kernels.luce` has them; weights of those with ties are whole."""
+
+    order: _Integers
+    block_starts: _Integers
+    first_blocks: _Integers
+    weights: _Floats
+
+
 @compiled_part
 def draw_running_times(
-    order: _Integers,
-    block_starts: _Integers,
-    first_blocks: _Integers,
-    weights: _Floats,
+    answers: RaceAnswers,
     labels: _Integers,
     worths: _Floats,
     block: Block,
@@ -130,16 +142,59 @@ def draw_running_times(
 ) -> None:
     """Draw how long each item was in the race, summed over all answers."""
     times[:] = 0.0
-    for answer in range(len(weights)):
-        first_block, end_block = first_blocks[answer], first_blocks[answer + 1]
-        add_arrivals(
-            order,
-            block_starts[first_block : end_block + 1],
-            weights[answer],
-            labels,
-            worths,
-            block,
-            rests,
-            times,
-            rng,
-        )
+    for answer in range(len(answers.weights)):
+        first_block, end_block = answers.first_blocks[answer], answers.first_blocks[answer + 1]
+        starts = answers.block_starts[first_block : end_block + 1]
+        weight = answers.weights[answer]
+        add_arrivals(answers.order, starts, weight, labels, worths, block, rests, times, rng)
+
+
+@compiled
+def complete_blocks(
+    order: _Integers,
+    block_starts: _Integers,
+    first_blocks: _Integers,
+    worths: _Floats,
+    places: npt.NDArray[np.int32],
+    rng: np.random.Generator,
+) -> None:
+    """Write the place of each item in a completion of each answer, drawn given worths of items."""
+    n_items = len(worths)
+    labels, block = np.arange(n_items), make_block(n_items)
+    times, rests = np.empty(n_items), np.empty(n_items + 1)
+    for answer in range(len(places)):
+        starts = block_starts[first_blocks[answer] : first_blocks[answer + 1] + 1]
+        for item in range(n_items):
+            times[item] = rng.standard_exponential() / worths[item]
+        for place in range(starts[0], starts[len(starts) - 2]):
+            times[order[place]] = 0.0
+        add_arrivals(order, starts, 1.0, labels, worths, block, rests, times, rng)
+        sequence = np.argsort(times)
+        for place in range(n_items):
+            places[answer, sequence[place]] = place
+
+
+@compiled
+def move_times(
+    relations: npt.NDArray[np.bool_], worths: _Floats, times: _Floats, rng: np.random.Generator
+) -> None:
+    """Draw the time of each item given all others, row by row, and then their scale; in place.
+
+    ``relations[row, a, b]`` says that a arrives before b.
+    """
+    n_items = len(worths)
+    for row in range(len(times)):
+        total = 0.0
+        for item in range(n_items):
+            low, high = 0.0, np.inf
+            for other in range(n_items):
+                if relations[row, other, item]:
+                    low = max(low, times[row, other])
+                elif relations[row, item, other]:
+                    high = min(high, times[row, other])
+            share = rng.random() * -np.expm1(-worths[item] * (high - low))
+            times[row, item] = low - np.log1p(-share) / worths[item]
+            total += worths[item] * times[row, item]
+        scale = rng.standard_gamma(float(n_items)) / total
+        for item in range(n_items):
+            times[row, item] *= scale

@@ -44,13 +44,61 @@ def choose(logs: _Floats, first: int, last: int, uniform: float) -> int:
     top = logs[first]
     for number in range(first + 1, last + 1):
         top = max(top, logs[number])
-    total = 0.0
+    total, before, weight = 0.0, np.nan, 0.0
     for number in range(first, last + 1):
-        logs[number] = np.exp(logs[number] - top)
-        total += logs[number]
+        # Places of one block are equally likely, and so are those about which nobody was asked.
+        if logs[number] != before:
+            before = logs[number]
+            weight = np.exp(before - top)
+        logs[number] = weight
+        total += weight
     left = uniform * total
-    for number in range(first, last):
-        left -= logs[number]
+    # Where rounding leaves a remainder behind the last number, the last possible one stands.
+    chosen = first
+    for number in range(first, last + 1):
+        if logs[number] > 0.0:
+            chosen = number
+            left -= logs[number]
         if left < 0.0:
-            return number
-    return last
+            break
+    return chosen
+
+
+@compiled_part
+def log_share(odds: float) -> float:
+    """Log of the probability that has these log odds."""
+    return float(-np.log1p(np.exp(-odds)) if odds >= -30.0 else odds)
+
+
+@compiled_part
+def label_last_as(tier: int, last: int, labels: _Integers) -> None:
+    """Let the items of the last of some tiers without an order be those of an empty one."""
+    if tier != last:
+        for item in range(len(labels)):
+            if labels[item] == last:
+                labels[item] = tier
+
+
+@compiled_part
+def list_by_tier(labels: _Integers, sizes: _Floats, count: int, members: _Integers) -> _Integers:
+    """List items tier by tier; return where each tier begins, and where the last one ends."""
+    starts = np.zeros(count + 1, dtype=np.int64)
+    for tier in range(count):
+        starts[tier + 1] = starts[tier] + int(sizes[tier])
+    ends = starts[:count].copy()
+    for item in range(len(labels)):
+        members[ends[labels[item]]] = item
+        ends[labels[item]] += 1
+    return starts
+
+
+@compiled_part
+def draw_two(starts: _Integers, apart: int, rng: np.random.Generator) -> tuple[int, int]:
+    """Draw two places of a list tier by tier: of tiers so far apart, or, given 0, any two."""
+    count = len(starts) - 1
+    if apart == 0:
+        return int(starts[count] * rng.random()), int(starts[count] * rng.random())
+    one = int((count - apart) * rng.random())
+    place = starts[one] + int((starts[one + 1] - starts[one]) * rng.random())
+    other = one + apart
+    return place, starts[other] + int((starts[other + 1] - starts[other]) * rng.random())

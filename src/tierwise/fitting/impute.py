@@ -15,7 +15,7 @@ import numpy as np
 
 from tierwise._kernels.augmentation import list_extensions
 from tierwise._kernels.counting import add_answer_places
-from tierwise._kernels.luce_completions import complete_blocks, move_times
+from tierwise._kernels.luce_times import complete_blocks, move_times
 from tierwise._kernels.orderings import distance_units
 from tierwise._util.cards import Card
 from tierwise._util.checks import RandomSource, as_generator, check_count

@@ -14,6 +14,8 @@ import numpy as np
 
 from tierwise._kernels.luce_chain import run_sweeps
 from tierwise._kernels.luce_meetings import run_sweeps_of_meetings
+from tierwise._kernels.luce_times import RaceAnswers
+from tierwise._kernels.luce_worths import Effects
 from tierwise.luce.effects import PRIORS
 from tierwise.luce.worths import SHAPE, best_worths, lower_root
 
@@ -181,13 +183,15 @@ class RaceChain:
         n_exchanges = {"nothing": -1, "sizes": _EXCHANGES_PER_ITEM * n_items, "tiers": 0}
         sweeps, draws = (n_exchanges[self.held], sweeps_per_draw), (label_draws, log_worth_draws)
         if races.n_answers:
-            answers = races.order, races.block_starts, races.first_blocks, races.weights
-            run_sweeps(*answers, arrivals, *begin, *sweeps, *draws, rng)
+            answers = RaceAnswers(
+                races.order, races.block_starts, races.first_blocks, races.weights
+            )
+            run_sweeps(answers, arrivals, *begin, *sweeps, *draws, rng)
         else:
             met = met if "position" in names else met + met.T
-            of_effects = effects, shapes, middles, successes, self._steps_of_effects
+            of_effects = Effects(effects, shapes, middles, successes, self._steps_of_effects)
             run_sweeps_of_meetings(
-                met, arrivals, *of_effects, *begin, *sweeps, *draws, effect_draws, rng
+                met, arrivals, of_effects, *begin, *sweeps, *draws, effect_draws, rng
             )
         rows = [_ROW_OF_EFFECT[name] for name in names]
         return label_draws, log_worth_draws, np.log(effect_draws[:, rows])
