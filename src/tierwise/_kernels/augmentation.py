@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled, compiled_part, inlined
+from tierwise._kernels.ordered_partition import choose
 from tierwise._kernels.orderings import order_of, table_units
 
 _Floats = npt.NDArray[np.float64]
@@ -191,33 +192,6 @@ def _units_of_crossing(
     return int(change)
 
 
-@inlined
-def _draw_place(energies: _Floats, low: int, high: int, rng: np.random.Generator) -> int:
-    """Draw a place, from low to high, with probabilities by the energies, which become weights."""
-    least = energies[low]
-    for place in range(low + 1, high + 1):
-        least = min(least, energies[place])
-    total = 0.0
-    before, weight = np.nan, 0.0
-    for place in range(low, high + 1):
-        # Within a block, and where nobody was asked, neighbouring places are equally likely.
-        if energies[place] != before:
-            before = energies[place]
-            weight = np.exp(least - before)
-        energies[place] = weight
-        total += weight
-    remainder = rng.random() * total
-    # Where rounding leaves a remainder after the last place, the last possible one stands.
-    chosen = low
-    for place in range(low, high + 1):
-        if energies[place] > 0.0:
-            chosen = place
-            remainder -= energies[place]
-        if remainder < 0.0:
-            break
-    return chosen
-
-
 @compiled
 def reinsert_items(
     places: _Places,
@@ -239,7 +213,7 @@ def reinsert_items(
     n_items = model.labels.shape[0]
     starts = _starts_of_blocks(model)
     others = np.empty(n_items, dtype=np.int64)
-    energies = np.empty(n_items)
+    logs = np.empty(n_items)
     for row in range(places.shape[0]):
         current = places[row]
         for item in range(n_items):
@@ -252,18 +226,18 @@ def reinsert_items(
                 continue
             for place in range(current[item], n_items - 1):
                 others[place] = others[place + 1]
-            energy = energies[low] = 0.0
+            log_weight = logs[low] = 0.0
             for place in range(low, high):
                 if surplus.shape[0] > 0:
-                    energy += penalty * surplus[which[row], item, others[place]]
+                    log_weight -= penalty * surplus[which[row], item, others[place]]
                 block = model.block_of_place[place]
                 if place + 1 == starts[block + 1]:
                     start, end = starts[block], starts[block + 2]
                     label = model.labels[item]
                     units = _units_of_crossing(others, place, label, start, end, model)
-                    energy += model.theta * units
-                energies[place + 1] = energy
-            chosen = _draw_place(energies, low, high, rng)
+                    log_weight -= model.theta * units
+                logs[place + 1] = log_weight
+            chosen = choose(logs, low, high, rng.random())
             for place in range(n_items - 1, chosen, -1):
                 others[place] = others[place - 1]
             others[chosen] = item

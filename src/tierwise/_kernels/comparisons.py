@@ -14,6 +14,8 @@ packed into two arrays, since each array that a kernel takes adds to the time to
   of each slot against those of each other, and wins of each item against each other.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
@@ -131,9 +133,21 @@ _SEARCHED_REACH = 8
 _LEAST_GAIN = 1e-9
 
 
+class Board(NamedTuple):
+    """Tiers, and what they are valued by."""
+
+    places: _Integers
+    tables: _Floats
+    sums: _Floats
+    """From `write_loss_sums`, at the theta at hand."""
+    tier_values: _Floats
+    """What a tier of each size adds to the log prior."""
+
+
 @compiled_part
-def move(places: _Integers, tables: _Floats, item: int, target: int) -> None:
+def move(board: Board, item: int, target: int) -> None:
     """Move an item to a slot; both slots must be among the tiers, and may be or become empty."""
+    places, tables = board.places, board.tables
     source = places[SLOT_OF, item]
     for tier in range(places[N_TIERS, 0]):
         slot = places[ORDER, tier]
@@ -157,16 +171,18 @@ def move(places: _Integers, tables: _Floats, item: int, target: int) -> None:
 
 
 @compiled_part
-def open_empty(places: _Integers, tier: int) -> int:
+def open_empty(board: Board, tier: int) -> int:
     """Put an empty tier before a tier; return its slot."""
+    places = board.places
     slot = open_tier(places[ORDER], places[N_TIERS, 0], tier)
     places[N_TIERS, 0] += 1
     return slot
 
 
 @compiled_part
-def tier_of(places: _Integers, slot: int) -> int:
+def tier_of(board: Board, slot: int) -> int:
     """Return the tier in a slot, counted from 0."""
+    places = board.places
     tier = 0
     while places[ORDER, tier] != slot:
         tier += 1
@@ -174,31 +190,22 @@ def tier_of(places: _Integers, slot: int) -> int:
 
 
 @compiled_part
-def close_if_empty(places: _Integers, slot: int) -> None:
+def close_if_empty(board: Board, slot: int) -> None:
     """Take out the tier of a slot if it has no items; then the slot is free."""
+    places = board.places
     if places[SIZES, slot] > 0:
         return
-    close_tier(places[ORDER], places[N_TIERS, 0], tier_of(places, slot))
+    close_tier(places[ORDER], places[N_TIERS, 0], tier_of(board, slot))
     places[N_TIERS, 0] -= 1
 
 
 @compiled_part
-def value_of_range(
-    places: _Integers, tables: _Floats, sums: _Floats, tier_values: _Floats, first: int, last: int
-) -> float:
+def value_of_range(board: Board, first: int, last: int) -> float:
     """Log posterior of all pairs with a tier between two tiers, and of these tiers.
 
-    Parameters
-    ----------
-    places, tables
-        The tiers; empty ones add nothing.
-    sums
-        From `write_loss_sums`.
-    tier_values
-        What a tier of each size adds to the log prior.
-    first, last
-        The two tiers.
+    Empty tiers add nothing.
     """
+    places, tables, sums, tier_values = board.places, board.tables, board.sums, board.tier_values
     value = 0.0
     for better in range(last + 1):
         upper = places[ORDER, better]
@@ -225,21 +232,15 @@ def value_of_range(
 
 
 @compiled_part
-def gain_of_step(
-    places: _Integers,
-    tables: _Floats,
-    sums: _Floats,
-    tier_values: _Floats,
-    item: int,
-    step: int,
-) -> tuple[float, int, int]:
+def gain_of_step(board: Board, item: int, step: int) -> tuple[float, int, int]:
     """Move an item by a number of places, gaps between tiers being places of new tiers.
 
     Returns what the log posterior gains, and the slots it left and went to; slots of -1 say that
     there is no such place, and that nothing is changed. A tier that is left empty is not closed.
     """
+    places = board.places
     source = places[SLOT_OF, item]
-    tier = tier_of(places, source)
+    tier = tier_of(board, source)
     alone = 1 if places[SIZES, source] == 1 else 0
     n_others = places[N_TIERS, 0] - alone
     # Without the item there are tiers at the odd places, and gaps at the even ones.
@@ -253,20 +254,19 @@ def gain_of_step(
     if wanted % 2 == 1:
         target = places[ORDER, goal]
     else:
-        target = open_empty(places, goal)
+        target = open_empty(board, goal)
         if goal <= tier:
             high += 1
-    old = value_of_range(places, tables, sums, tier_values, low, high)
-    move(places, tables, item, target)
-    gain = value_of_range(places, tables, sums, tier_values, low, high) - old
+    old = value_of_range(board, low, high)
+    move(board, item, target)
+    gain = value_of_range(board, low, high) - old
     return gain, int(source), int(target)
 
 
 @compiled_part
-def gain_of_joining(
-    places: _Integers, tables: _Floats, sums: _Floats, tier_values: _Floats, tier: int
-) -> float:
+def gain_of_joining(board: Board, tier: int) -> float:
     """Return what the log posterior gains if a tier is joined with the next."""
+    places, tables, sums, tier_values = board.places, board.tables, board.sums, board.tier_values
     one, other = places[ORDER, tier], places[ORDER, tier + 1]
     upper_size, lower_size = places[SIZES, one], places[SIZES, other]
     joined = upper_size + lower_size
@@ -299,8 +299,9 @@ def gain_of_joining(
 
 
 @compiled_part
-def join(places: _Integers, tables: _Floats, tier: int) -> None:
+def join(board: Board, tier: int) -> None:
     """Join a tier with the next."""
+    places, tables = board.places, board.tables
     upper, lower = places[ORDER, tier], places[ORDER, tier + 1]
     for item in range(places.shape[1] - 1):
         if places[SLOT_OF, item] == lower:
@@ -318,67 +319,41 @@ def join(places: _Integers, tables: _Floats, tier: int) -> None:
         tables[BETWEEN, slot, lower] = 0.0
     places[SIZES, upper] += places[SIZES, lower]
     places[SIZES, lower] = 0
-    close_if_empty(places, lower)
+    close_if_empty(board, lower)
 
 
 @compiled
-def merge_neighbours(
-    places: _Integers,
-    tables: _Floats,
-    theta: float,
-    sums: _Floats,
-    tier_values: _Floats,
-    n_wanted: int,
-) -> None:
-    """Join neighbouring tiers, whichever gains most, until so many are left.
-
-    Parameters
-    ----------
-    places, tables
-        The tiers, which are changed.
-    theta, tier_values
-        What tiers are valued by.
-    sums
-        Room to work in.
-    n_wanted
-        Number of tiers to end with.
-    """
+def merge_neighbours(board: Board, theta: float, n_wanted: int) -> None:
+    """Join neighbouring tiers, whichever gains most at a theta, until so many are left."""
+    places, sums = board.places, board.sums
     write_loss_sums(theta, places.shape[1] - 1, sums)
     while places[N_TIERS, 0] > n_wanted:
         best_tier, best_gain = places[N_TIERS, 0] - 2, -np.inf
         for tier in range(places[N_TIERS, 0] - 1):
-            gain = gain_of_joining(places, tables, sums, tier_values, tier)
+            gain = gain_of_joining(board, tier)
             if gain > best_gain:
                 best_gain, best_tier = gain, tier
-        join(places, tables, best_tier)
+        join(board, best_tier)
 
 
 @compiled
 def climb(
-    places: _Integers,
-    tables: _Floats,
-    theta: float,
-    sums: _Floats,
-    tier_values: _Floats,
-    moved: _Integers,
-    exchanged: _Integers,
-    ranking: _Integers,
+    board: Board, theta: float, moved: _Integers, exchanged: _Integers, ranking: _Integers
 ) -> float:
     """Move and exchange items, then join and cut tiers, where that gains; return what was gained.
 
     Parameters
     ----------
-    places, tables
+    board
         The tiers, which are changed.
-    theta, tier_values
-        What tiers are valued by.
-    sums
-        Room to work in.
+    theta
+        The theta at which they are valued.
     moved, exchanged
         The items that are moved, and those that are exchanged, in the order of trying.
     ranking
         The items, best first; tiers are cut in this order. If it is empty, none is joined or cut.
     """
+    places, sums = board.places, board.sums
     write_loss_sums(theta, places.shape[1] - 1, sums)
     total = 0.0
     for number in range(len(moved)):
@@ -390,34 +365,33 @@ def climb(
             wanted = best_step if last else step
             if wanted == 0:
                 continue
-            gain, source, target = gain_of_step(places, tables, sums, tier_values, item, wanted)
+            gain, source, target = gain_of_step(board, item, wanted)
             if source < 0:
                 continue
             if last:
                 total += gain
-                close_if_empty(places, source)
+                close_if_empty(board, source)
                 continue
-            move(places, tables, item, source)
-            close_if_empty(places, target)
+            move(board, item, source)
+            close_if_empty(board, target)
             if gain > best_gain:
                 best_gain, best_step = gain, step
-    total += _exchange_neighbours(places, tables, sums, tier_values, exchanged)
+    total += _exchange_neighbours(board, exchanged)
     if len(ranking) > 0:
-        total += _join_neighbours(places, tables, sums, tier_values)
-        total += _cut_tiers(places, tables, sums, tier_values, ranking)
+        total += _join_neighbours(board)
+        total += _cut_tiers(board, ranking)
     return total
 
 
 @compiled_part
-def _exchange_neighbours(
-    places: _Integers, tables: _Floats, sums: _Floats, tier_values: _Floats, items: _Integers
-) -> float:
+def _exchange_neighbours(board: Board, items: _Integers) -> float:
     """Let two items of neighbouring tiers change places wherever that gains."""
+    places = board.places
     total = 0.0
     for number in range(len(items)):
         item = items[number]
         here = places[SLOT_OF, item]
-        tier = tier_of(places, here)
+        tier = tier_of(board, here)
         if tier + 1 >= places[N_TIERS, 0]:
             continue
         there = places[ORDER, tier + 1]
@@ -425,58 +399,52 @@ def _exchange_neighbours(
             other = items[second]
             if places[SLOT_OF, other] != there:
                 continue
-            old = value_of_range(places, tables, sums, tier_values, tier, tier + 1)
-            move(places, tables, item, there)
-            move(places, tables, other, here)
-            gain = value_of_range(places, tables, sums, tier_values, tier, tier + 1) - old
+            old = value_of_range(board, tier, tier + 1)
+            move(board, item, there)
+            move(board, other, here)
+            gain = value_of_range(board, tier, tier + 1) - old
             if gain > _LEAST_GAIN:
                 total += gain
                 break
-            move(places, tables, other, there)
-            move(places, tables, item, here)
+            move(board, other, there)
+            move(board, item, here)
     return total
 
 
 @compiled_part
-def _join_neighbours(
-    places: _Integers, tables: _Floats, sums: _Floats, tier_values: _Floats
-) -> float:
+def _join_neighbours(board: Board) -> float:
     """Join neighbouring tiers where that gains."""
+    places = board.places
     total = 0.0
     for tier in range(places[N_TIERS, 0] - 2, -1, -1):
-        gain = gain_of_joining(places, tables, sums, tier_values, tier)
+        gain = gain_of_joining(board, tier)
         if gain > _LEAST_GAIN:
-            join(places, tables, tier)
+            join(board, tier)
             total += gain
     return total
 
 
 @compiled_part
-def _cut_tiers(
-    places: _Integers,
-    tables: _Floats,
-    sums: _Floats,
-    tier_values: _Floats,
-    ranking: _Integers,
-) -> float:
+def _cut_tiers(board: Board, ranking: _Integers) -> float:
     """Cut tiers, in the order of a ranking, where that gains most."""
+    places = board.places
     total = 0.0
     for tier in range(places[N_TIERS, 0] - 1, -1, -1):
         slot = places[ORDER, tier]
-        upper = open_empty(places, tier)
+        upper = open_empty(board, tier)
         best_left, best_gain = 0, _LEAST_GAIN
         for place in range(len(ranking)):
             if places[SLOT_OF, ranking[place]] != slot or places[SIZES, slot] == 1:
                 continue
-            move(places, tables, ranking[place], upper)
-            gain = -gain_of_joining(places, tables, sums, tier_values, tier)
+            move(board, ranking[place], upper)
+            gain = -gain_of_joining(board, tier)
             if gain > best_gain:
                 best_gain, best_left = gain, places[SIZES, slot]
         for place in range(len(ranking) - 1, -1, -1):
             wanted = best_left if best_left > 0 else places.shape[1]
             if places[SLOT_OF, ranking[place]] == upper and places[SIZES, slot] < wanted:
-                move(places, tables, ranking[place], slot)
-        close_if_empty(places, upper)
+                move(board, ranking[place], slot)
+        close_if_empty(board, upper)
         if best_left > 0:
             total += best_gain
     return total

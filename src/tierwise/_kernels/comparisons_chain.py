@@ -21,6 +21,7 @@ from tierwise._kernels.comparisons import (
     ORDER,
     SIZES,
     SLOT_OF,
+    Board,
     close_if_empty,
     gain_of_joining,
     gain_of_step,
@@ -32,6 +33,7 @@ from tierwise._kernels.comparisons import (
     write_loss_sums,
 )
 from tierwise._kernels.compiling import compiled, compiled_part
+from tierwise._kernels.ordered_partition import choose, log_share
 from tierwise._kernels.theta import ACCEPTED, SLICE_WIDTH, PriorTable, log_prior, next_point
 
 _Floats = npt.NDArray[np.float64]
@@ -48,14 +50,11 @@ _MOST_ODDS = 30.0
 
 @compiled
 def run_sweeps(
-    places: _Integers,
-    tables: _Floats,
+    board: Board,
     items: _Floats,
     theta: float,
-    tier_values: _Floats,
     single_bonus: float,
     prior: PriorTable,
-    sums: _Floats,
     odds: _Floats,
     shares: _Floats,
     labels: _Integers,
@@ -67,17 +66,17 @@ def run_sweeps(
 
     Parameters
     ----------
-    places, tables
+    board
         The tiers, which are changed.
     items
         Strength of each item (first row), and its precision (second row).
     theta
         The theta to begin with.
-    tier_values, single_bonus
-        What a tier of each size adds to the log prior, and what a single one adds besides.
+    single_bonus
+        What a single tier adds to the log prior besides.
     prior
         Prior of theta.
-    sums, odds, shares
+    odds, shares
         Room to work in; ``shares`` has two rows of one more entry than twice the items.
     labels, numbers
         Where the draws are written, one row per draw: the tier of each item, counted from 0; theta,
@@ -87,18 +86,17 @@ def run_sweeps(
     rng
         Randomness.
     """
+    places, tables, sums, tier_values = board
     n_items = places.shape[1] - 1
     for number in range(len(numbers) * sweeps_per_draw):
         write_loss_sums(theta, n_items, sums)
         for _ in range(1 + n_items // 2):
-            _move_by_strength(places, tables, items, sums, tier_values, single_bonus, shares, rng)
+            _move_by_strength(board, items, single_bonus, shares, rng)
         for _ in range(n_items // 4):
-            _exchange_at_random(places, tables, items, sums, tier_values, rng)
+            _exchange_at_random(board, items, rng)
         for _ in range(4 + n_items):
-            _cut_join_or_deal(
-                places, tables, items, theta, sums, odds, tier_values, single_bonus, rng
-            )
-        theta, value = _draw_theta(places, tables, theta, prior, sums, rng)
+            _cut_join_or_deal(board, items, theta, odds, single_bonus, rng)
+        theta, value = _draw_theta(board, theta, prior, rng)
         if (number + 1) % sweeps_per_draw > 0:
             continue
         draw = number // sweeps_per_draw
@@ -109,7 +107,7 @@ def run_sweeps(
             for better in range(tier):
                 lost += tables[BETWEEN, slot, places[ORDER, better]]
         for item in range(n_items):
-            labels[draw, item] = tier_of(places, places[SLOT_OF, item])
+            labels[draw, item] = tier_of(board, places[SLOT_OF, item])
         numbers[draw, 0] = theta
         numbers[draw, 1] = lost
         numbers[draw, 2] = value + (single_bonus if count == 1 else 0.0)
@@ -122,9 +120,7 @@ def _below(limit: int, rng: np.random.Generator) -> int:
 
 
 @compiled_part
-def _write_log_shares(
-    places: _Integers, items: _Floats, tier_values: _Floats, item: int, shares: _Floats
-) -> tuple[int, int]:
+def _write_log_shares(board: Board, items: _Floats, item: int, shares: _Floats) -> tuple[int, int]:
     """Write about the log probability of each place of an item, given where all others are.
 
     Without the item there are tiers at the odd places, and gaps at the even ones. The strength of a
@@ -133,6 +129,7 @@ def _write_log_shares(
     Returns the number of places, and the place where the item is; the first row of ``shares`` then
     has the log probabilities, up to a constant, none far below the largest.
     """
+    places, tier_values = board.places, board.tier_values
     source = places[SLOT_OF, item]
     logs, means = shares[0], shares[1]
     means[: places.shape[1]] = 0.0
@@ -172,31 +169,19 @@ def _write_log_shares(
 
 @compiled_part
 def _move_by_strength(
-    places: _Integers,
-    tables: _Floats,
-    items: _Floats,
-    sums: _Floats,
-    tier_values: _Floats,
-    single_bonus: float,
-    shares: _Floats,
-    rng: np.random.Generator,
+    board: Board, items: _Floats, single_bonus: float, shares: _Floats, rng: np.random.Generator
 ) -> None:
     """Move an item to a place that is likely by its strength, by a Metropolis step."""
+    places = board.places
     item = _below(places.shape[1] - 1, rng)
-    n_places, here = _write_log_shares(places, items, tier_values, item, shares)
-    total = 0.0
+    n_places, here = _write_log_shares(board, items, item, shares)
     for place in range(n_places):
-        total += np.exp(shares[0, place])
-    left = total * rng.random()
-    there = 0
-    left -= np.exp(shares[0, 0])
-    while left >= 0.0 and there < n_places - 1:
-        there += 1
-        left -= np.exp(shares[0, there])
+        shares[1, place] = shares[0, place]
+    there = choose(shares[1], 0, n_places - 1, rng.random())
     if there == here:
         return
     was_single = places[N_TIERS, 0] == 1
-    gain, source, target = gain_of_step(places, tables, sums, tier_values, item, there - here)
+    gain, source, target = gain_of_step(board, item, there - here)
     if source < 0:
         return
     becomes_single = places[SIZES, target] == places.shape[1] - 1
@@ -206,14 +191,15 @@ def _move_by_strength(
         gain -= single_bonus
     gain += shares[0, here] - shares[0, there]
     if np.log(1.0 - rng.random()) >= gain:
-        move(places, tables, item, source)
-    close_if_empty(places, source)
-    close_if_empty(places, target)
+        move(board, item, source)
+    close_if_empty(board, source)
+    close_if_empty(board, target)
 
 
 @compiled_part
-def _mean_strength(places: _Integers, items: _Floats, slot: int, left_out: int) -> float:
+def _mean_strength(board: Board, items: _Floats, slot: int, left_out: int) -> float:
     """Mean strength of the items of a slot but one, of which there must be others."""
+    places = board.places
     total = 0.0
     for item in range(places.shape[1] - 1):
         if places[SLOT_OF, item] == slot and item != left_out:
@@ -222,43 +208,37 @@ def _mean_strength(places: _Integers, items: _Floats, slot: int, left_out: int) 
 
 
 @compiled_part
-def _exchange_at_random(
-    places: _Integers,
-    tables: _Floats,
-    items: _Floats,
-    sums: _Floats,
-    tier_values: _Floats,
-    rng: np.random.Generator,
-) -> None:
+def _exchange_at_random(board: Board, items: _Floats, rng: np.random.Generator) -> None:
     """Let two items of different tiers change places, by a Metropolis step with a first test."""
+    places = board.places
     item, other = _below(places.shape[1] - 1, rng), _below(places.shape[1] - 1, rng)
     here, there = places[SLOT_OF, item], places[SLOT_OF, other]
-    one, two = tier_of(places, here), tier_of(places, there)
+    one, two = tier_of(board, here), tier_of(board, there)
     if one == two or abs(one - two) > _REACH:
         return
     likely = 0.0
     if places[SIZES, here] > 1 and places[SIZES, there] > 1:
         # Those who stay where they are say the same before and after.
-        apart = _mean_strength(places, items, there, other)
-        middle = _mean_strength(places, items, here, item)
+        apart = _mean_strength(board, items, there, other)
+        middle = _mean_strength(board, items, here, item)
         apart, middle = apart - middle, 0.5 * (apart + middle)
         likely = items[1, item] * apart * (items[0, item] - middle)
         likely -= items[1, other] * apart * (items[0, other] - middle)
         if np.log(1.0 - rng.random()) >= likely:
             return
     low, high = min(one, two), max(one, two)
-    old = value_of_range(places, tables, sums, tier_values, low, high)
-    move(places, tables, item, there)
-    move(places, tables, other, here)
-    gain = value_of_range(places, tables, sums, tier_values, low, high) - old
+    old = value_of_range(board, low, high)
+    move(board, item, there)
+    move(board, other, here)
+    gain = value_of_range(board, low, high) - old
     if np.log(1.0 - rng.random()) >= gain - likely:
-        move(places, tables, other, there)
-        move(places, tables, item, here)
+        move(board, other, there)
+        move(board, item, here)
 
 
 @compiled_part
 def _write_odds(
-    places: _Integers,
+    board: Board,
     items: _Floats,
     theta: float,
     upper: int,
@@ -270,6 +250,7 @@ def _write_odds(
 
     The cut depends on the union of the two slots alone, so that it is as probable there and back.
     """
+    places = board.places
     n_items = len(odds)
     count = places[SIZES, upper] + places[SIZES, lower]
     chosen = _below(count, rng)
@@ -288,20 +269,11 @@ def _write_odds(
 
 
 @compiled_part
-def _log_share(odds: float) -> float:
-    """Log of the probability that has these log odds."""
-    return float(-np.log1p(np.exp(-odds)))
-
-
-@compiled_part
 def _cut_join_or_deal(
-    places: _Integers,
-    tables: _Floats,
+    board: Board,
     items: _Floats,
     theta: float,
-    sums: _Floats,
     odds: _Floats,
-    tier_values: _Floats,
     single_bonus: float,
     rng: np.random.Generator,
 ) -> None:
@@ -309,6 +281,7 @@ def _cut_join_or_deal(
 
     A tier to cut is chosen among as many as the joining back is among pairs of neighbours.
     """
+    places = board.places
     n_items = places.shape[1] - 1
     count = places[N_TIERS, 0]
     kind = _below(3, rng)
@@ -317,9 +290,9 @@ def _cut_join_or_deal(
     if not cutting and count == 1:
         return
     tier = _below(count if cutting else count - 1, rng)
-    upper = open_empty(places, tier) if cutting else places[ORDER, tier]
+    upper = open_empty(board, tier) if cutting else places[ORDER, tier]
     lower = places[ORDER, tier + 1]
-    _write_odds(places, items, theta, upper, lower, odds, rng)
+    _write_odds(board, items, theta, upper, lower, odds, rng)
     # Items that change their slot are marked by odds beyond all others.
     ratio = 0.0
     n_up, n_members = 0, 0
@@ -331,49 +304,46 @@ def _cut_join_or_deal(
         n_members += 1
         is_up = 1 if slot == upper else 0
         if not cutting:
-            ratio += _log_share(odds[item] if is_up == 1 else -odds[item])
+            ratio += log_share(odds[item] if is_up == 1 else -odds[item])
         goes_up = 0
         if not joining:
-            goes_up = 1 if np.log(1.0 - rng.random()) < _log_share(odds[item]) else 0
-            ratio -= _log_share(odds[item] if goes_up == 1 else -odds[item])
+            goes_up = 1 if np.log(1.0 - rng.random()) < log_share(odds[item]) else 0
+            ratio -= log_share(odds[item] if goes_up == 1 else -odds[item])
         n_up += goes_up
         odds[item] = 1.0 if goes_up != is_up else 0.0
     if not joining and n_up * (n_members - n_up) == 0:
-        close_if_empty(places, upper)
+        close_if_empty(board, upper)
         return
     gain = 0.0
     if not cutting:
-        gain += gain_of_joining(places, tables, sums, tier_values, tier)
+        gain += gain_of_joining(board, tier)
     if not joining:
-        _switch(places, tables, odds, upper, lower)
-        gain -= gain_of_joining(places, tables, sums, tier_values, tier)
+        _switch(board, odds, upper, lower)
+        gain -= gain_of_joining(board, tier)
     if n_members == n_items and kind < 2:
         gain += single_bonus if joining else -single_bonus
     accepted = np.log(1.0 - rng.random()) < gain + ratio
     # What is joined is moved only now, since its gain is known without.
     if accepted == joining:
-        _switch(places, tables, odds, upper, lower)
-    close_if_empty(places, upper)
+        _switch(board, odds, upper, lower)
+    close_if_empty(board, upper)
 
 
 @compiled_part
-def _switch(places: _Integers, tables: _Floats, marked: _Floats, upper: int, lower: int) -> None:
+def _switch(board: Board, marked: _Floats, upper: int, lower: int) -> None:
     """Move every marked item of two slots to the other one."""
+    places = board.places
     for item in range(len(marked)):
         if marked[item] == 1.0:
-            move(places, tables, item, lower if places[SLOT_OF, item] == upper else upper)
+            move(board, item, lower if places[SLOT_OF, item] == upper else upper)
 
 
 @compiled_part
 def _draw_theta(
-    places: _Integers,
-    tables: _Floats,
-    theta: float,
-    prior: PriorTable,
-    sums: _Floats,
-    rng: np.random.Generator,
+    board: Board, theta: float, prior: PriorTable, rng: np.random.Generator
 ) -> tuple[float, float]:
     """Draw theta given the tiers; return it and the logarithm of its density, up to a constant."""
+    places, tables, sums = board.places, board.tables, board.sums
     here = np.log(theta)
     low = here - SLICE_WIDTH * rng.random()
     high = low + SLICE_WIDTH

@@ -21,7 +21,7 @@ from tierwise._kernels.inversions_partition import (
     value_of,
     value_places,
 )
-from tierwise._kernels.ordered_partition import choose
+from tierwise._kernels.ordered_partition import choose, log_share
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
@@ -98,7 +98,7 @@ def _log_split(state: Partition, labels: _Integers, position: int, strength: flo
             logit = _log_chance_to_be_upper(lead, strength)
             if labels[item] != position:
                 logit = -logit
-            log_chance -= np.log1p(np.exp(-logit))
+            log_chance += log_share(logit)
     return log_chance
 
 
@@ -156,7 +156,7 @@ def _propose_split(
             lead = state.out_of[slot, item] - state.into[slot, item]
             logit = _log_chance_to_be_upper(lead, strength)
             upper = uniforms[2 + item] < 1.0 / (1.0 + np.exp(-logit))
-            log_chance -= np.log1p(np.exp(-logit if upper else logit))
+            log_chance += log_share(logit if upper else -logit)
             n_upper += 1 if upper else 0
         if not upper:
             proposed[item] += 1

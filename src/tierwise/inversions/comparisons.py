@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from tierwise._kernels.comparisons import (
     LARGEST_THETA,
     LEAST_THETA,
+    Board,
     climb,
     merge_neighbours,
 )
@@ -91,23 +92,19 @@ def log_integrated_likelihood(wins: _Floats, labels: _Integers, prior: ThetaPrio
 
 @dataclass(frozen=True, eq=False)
 class PackedTiers:
-    """Tiers with all that their likelihood needs, in the two arrays that kernels take.
+    """Tiers with all that their likelihood needs, as kernels take them.
 
     Attributes
     ----------
-    places, tables
+    board
         See `tierwise._kernels.comparisons`.
-    sums
-        Room for kernels to work in.
     """
 
-    places: _Integers
-    tables: _Floats
-    sums: _Floats
+    board: Board
 
     @classmethod
-    def of(cls, wins: _Floats, labels: _Integers) -> PackedTiers:
-        """Pack tiers, counted from 0."""
+    def of(cls, wins: _Floats, labels: _Integers, tier_values: _Floats) -> PackedTiers:
+        """Pack tiers, counted from 0, and what a tier of each size adds to the log prior."""
         n_items = len(wins)
         # One slot more than items: a tier may be made before another one is gone.
         places = np.zeros((4, n_items + 1), dtype=np.int64)
@@ -123,20 +120,22 @@ class PackedTiers:
         tables[1, :n_items, present] = np.add.reduceat(wins[order], starts, axis=0)
         tables[2, present] = np.add.reduceat(tables[0, order], starts, axis=0)
         tables[3, :n_items, :n_items] = wins
-        return cls(places, tables, np.empty(n_items + 3))
+        return cls(Board(places, tables, np.empty(n_items + 3), tier_values))
 
     @property
     def labels(self) -> _Integers:
         """The tier of each item, counted from 0."""
-        tier_of = np.empty_like(self.places[1])
-        tier_of[self.places[1]] = np.arange(len(tier_of))
-        found: _Integers = tier_of[self.places[0, :-1]]
+        slot_of, order = self.board.places[0, :-1], self.board.places[1]
+        tier_of = np.empty_like(order)
+        tier_of[order] = np.arange(len(tier_of))
+        found: _Integers = tier_of[slot_of]
         return found
 
     def between(self) -> tuple[_Floats, _Integers]:
         """Wins between tiers, and sizes, best tier first."""
-        slots = self.places[1, : self.places[3, 0]]
-        return self.tables[2][np.ix_(slots, slots)], self.places[2, slots]
+        places, tables = self.board.places, self.board.tables
+        slots = places[1, : places[3, 0]]
+        return tables[2][np.ix_(slots, slots)], places[2, slots]
 
 
 def merged_runs(wins: _Floats, prior: TiersPrior) -> _Integers:
@@ -150,8 +149,8 @@ def merged_runs(wins: _Floats, prior: TiersPrior) -> _Integers:
     n_runs = min(n_items, _MOST_RUNS)
     labels = np.empty(n_items, dtype=np.int64)
     labels[order] = np.arange(n_items) * n_runs // n_items
-    tiers = PackedTiers.of(wins, labels)
     tier_values = prior.tier_values(n_items)
+    tiers = PackedTiers.of(wins, labels, tier_values)
     best, best_value = labels, -np.inf
     theta, since = 1.0, n_runs
     for count in range(n_runs, 0, -1):
@@ -162,9 +161,7 @@ def merged_runs(wins: _Floats, prior: TiersPrior) -> _Integers:
         value += float(tier_values[sizes].sum())
         if value > best_value:
             best, best_value = tiers.labels, value
-        merge_neighbours(
-            tiers.places, tiers.tables, theta, tiers.sums, tier_values, max(count - 1, 1)
-        )
+        merge_neighbours(tiers.board, theta, max(count - 1, 1))
         since += 1
     return best
 
@@ -225,19 +222,10 @@ def _climb(
     n_items = len(wins)
     tier_values = prior.tier_values(n_items)
     ranking = np.argsort(-strengths(wins)[0], kind="stable").astype(np.int64)
-    tiers = PackedTiers.of(wins, start)
+    tiers = PackedTiers.of(wins, start, tier_values)
     for _ in range(_MOST_ROUNDS):
         items = rng.permutation(n_items)
-        gained = climb(
-            tiers.places,
-            tiers.tables,
-            _theta_to_go_on(tiers),
-            tiers.sums,
-            tier_values,
-            items,
-            items,
-            ranking,
-        )
+        gained = climb(tiers.board, _theta_to_go_on(tiers), items, items, ranking)
         if gained < 1e-6:
             break
     between, sizes = tiers.between()
@@ -260,19 +248,10 @@ def best_tiers_of_sizes(wins: _Floats, sizes: Sequence[int], rng: np.random.Gene
     labels[order] = np.repeat(np.arange(len(sizes)), sizes)
     if len(sizes) == 1:
         return labels
-    tiers = PackedTiers.of(wins, labels)
-    tier_values, none = np.zeros(n_items + 1), np.empty(0, dtype=np.int64)
+    tiers, none = PackedTiers.of(wins, labels, np.zeros(n_items + 1)), np.empty(0, dtype=np.int64)
     for _ in range(_MOST_ROUNDS):
-        gained = climb(
-            tiers.places,
-            tiers.tables,
-            _theta_to_go_on(tiers),
-            tiers.sums,
-            tier_values,
-            none,
-            rng.permutation(n_items),
-            none,
-        )
+        items = rng.permutation(n_items)
+        gained = climb(tiers.board, _theta_to_go_on(tiers), none, items, none)
         if gained < 1e-6:
             break
     return tiers.labels
@@ -306,9 +285,12 @@ class ComparisonsChain:
     def _prior_table(self) -> PriorTable:
         return prior_table(self.prior_theta, within=(LEAST_THETA, LARGEST_THETA))
 
+    def _tiers(self, labels: _Integers) -> PackedTiers:
+        return PackedTiers.of(self.wins, labels, self.prior_tiers.tier_values(len(labels)))
+
     def theta_to_begin(self, labels: _Integers) -> float:
         """Theta of greatest likelihood given tiers, within bounds."""
-        theta = _theta_to_go_on(PackedTiers.of(self.wins, labels))
+        theta = _theta_to_go_on(self._tiers(labels))
         return float(min(max(theta, 10 * LEAST_THETA), LARGEST_THETA / 4))
 
     def run(
@@ -319,18 +301,14 @@ class ComparisonsChain:
         Returns the draws of tiers, and of theta with the number of comparisons that the better tier
         lost and the log posterior, one row per draw.
         """
-        tiers = PackedTiers.of(self.wins, labels)
         drawn = np.empty((n_draws, len(labels)), dtype=np.int64)
         numbers = np.empty((n_draws, 3))
         run_sweeps(
-            tiers.places,
-            tiers.tables,
+            self._tiers(labels).board,
             self._items,
             theta,
-            self.prior_tiers.tier_values(len(labels)),
             self.prior_tiers.single_tier_bonus,
             self._prior_table,
-            tiers.sums,
             np.empty(len(labels)),
             np.empty((2, 2 * len(labels) + 1)),
             drawn,
