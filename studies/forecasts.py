@@ -50,23 +50,26 @@ SIMULATED = {
     ("rankings", "prior"): "rankings, tiers and worths of the prior",
 }
 REAL = {
-    "sushi": "60 people and ten sushi",
-    "MTEB": "56 tasks and eight models of MTEB",
+    "sushi": "200 people and six of ten sushi",
+    "MTEB": "56 tasks and six models of MTEB",
     "LLMFAO": "votes on twelve models of LLMFAO with their judges",
-    "arena": "2,000 votes on twelve models of the arena",
+    "arena": "3,000 votes on twelve models of the arena",
 }
+# The first part of real answers that a forecast is made from.
+PARTS = {2: "half", 5: "fifth", 10: "tenth"}
 
 
 @dataclass(frozen=True)
 class Settings:
     """How much is simulated."""
 
-    # Sets of votes and of rankings, which take ten times as long, and how many answers are at hand.
-    votes: tuple[int, int] = (30, 150)
-    rankings: tuple[int, int] = (50, 40)
-    # Real answers, which take several times as long as simulated ones, and how often each.
-    real: tuple[str, ...] = ("MTEB", "LLMFAO", "arena")
-    halves: int = 2
+    # Sets of votes and of rankings, with three tiers and of the prior; answers at hand.
+    votes: tuple[int, int, int] = (100, 100, 150)
+    rankings: tuple[int, int, int] = (100, 20, 40)
+    # Real answers; how many times each is shuffled; the parts that are taken first.
+    real: tuple[str, ...] = ("sushi", "MTEB", "LLMFAO", "arena")
+    shuffles: int = 4
+    parts: tuple[int, ...] = (2, 5, 10)
     futures: int = 60
     seed: int = 360
 
@@ -76,7 +79,10 @@ class Outcome:
     """What was forecast of an open boundary, and what came."""
 
     source: str
+    # Real answers: one of so many parts is at hand; simulated ones: 0.
+    part: int
     number: int
+    family: str
     probability: float
     # Share of the futures in which it was no longer open with as many answers again.
     share_again: float
@@ -105,6 +111,7 @@ def _of_the_prior(rng: Generator) -> ClusteredLuce:
 
 def forecasts_of(
     source: str,
+    part: int,
     number: int,
     first: First,
     at_hand: int,
@@ -128,7 +135,9 @@ def forecasts_of(
         last = min(at_again, len(claim.shares) - 1)
         outcome = Outcome(
             source,
+            part,
             number,
+            choice.family,
             claim.probability,
             claim.shares[last],
             _decided(first(2 * at_hand), choice, found, place),
@@ -147,6 +156,7 @@ def _decided(data: Answers, choice: Choice, found: Enough, place: int) -> bool:
             data,
             distance=choice.distance or None,
             family=choice.family,
+            concentration="tier" if choice.concentration == "tier" else "single",
             chains=2,
             draws=500,
             rng=3,
@@ -176,13 +186,13 @@ def simulated(
             np.add.at(decided, (winners[:number], losers[:number]), 1.0)
             return Battles(items, decided, np.zeros_like(decided))
 
-        return forecasts_of(source, number, first_votes, at_hand, total, futures, "luce")
+        return forecasts_of(source, 0, number, first_votes, at_hand, total, futures, "luce")
     answers = model.sample(total, rng)
 
     def first(number: int) -> Rankings:
         return answers.subset(slice(0, number))
 
-    return forecasts_of(source, number, first, at_hand, total, futures)
+    return forecasts_of(source, 0, number, first, at_hand, total, futures)
 
 
 def _decided_pairs(model: ClusteredLuce, number: int, rng: Generator) -> tuple[Integers, Integers]:
@@ -197,34 +207,42 @@ def _decided_pairs(model: ClusteredLuce, number: int, rng: Generator) -> tuple[I
 
 
 def cut_short(
-    name: str, number: int, folder: Path, futures: int, seed: SeedSequence
+    name: str, number: int, folder: Path, parts: tuple[int, ...], futures: int, seed: SeedSequence
 ) -> list[dict[str, Any]]:
-    """Shuffle real answers, forecast from the first half, and look at the second."""
+    """Shuffle real answers, forecast from the first part of them, and look at the rest."""
     rng = np.random.default_rng(seed)
     if name in ("sushi", "MTEB"):
         rankings = _rankings(name, folder, rng)
-        total = 2 * (len(rankings) // 2)
+        total = len(rankings)
 
         def first(number: int) -> Answers:
             return rankings.subset(slice(0, number))
     else:
         rows = _votes(name, folder, rng)
-        total = 2 * (len(rows) // 2)
+        total = len(rows)
 
         def first(number: int) -> Answers:
             return Battles.from_rows(rows[:number])
 
-    return forecasts_of(name, number, first, total // 2, total, futures, "luce")
+    told = []
+    for part in parts:
+        at_hand = total // part
+        # Too few votes may not name all models.
+        if first(at_hand).items == first(total).items:
+            told += forecasts_of(name, part, number, first, at_hand, total, futures, "luce")
+    return told
 
 
 def _rankings(name: str, folder: Path, rng: Generator) -> Rankings:
-    """Return 60 rankings of ten sushi, or the tasks of MTEB, of eight models, in any order."""
+    """Return 200 rankings of six sushi, or the tasks of MTEB, of six models, in any order."""
     if name == "sushi":
-        people = load_sushi(folder / "sushi")
-        return people.subset(rng.permutation(len(people))[:60])
-    tasks = read_scores(folder / "mteb" / "scores.csv", better="higher")
-    some = [tasks.items[place] for place in rng.permutation(len(tasks.items))[:8]]
-    return tasks.restrict(some).subset(rng.permutation(len(tasks)))
+        everybody = load_sushi(folder / "sushi")
+        answers = everybody.subset(rng.permutation(len(everybody))[:200])
+    else:
+        tasks = read_scores(folder / "mteb" / "scores.csv", better="higher")
+        answers = tasks.subset(rng.permutation(len(tasks)))
+    some = np.sort(rng.permutation(len(answers.items))[:6])
+    return answers.restrict([answers.items[place] for place in some])
 
 
 def _votes(name: str, folder: Path, rng: Generator) -> list[tuple[str, ...]]:
@@ -245,7 +263,7 @@ def _votes(name: str, folder: Path, rng: Generator) -> list[tuple[str, ...]]:
     decided = battles.decided[np.ix_(some_places, some_places)]
     drawn = np.triu(battles.drawn[np.ix_(some_places, some_places)])
     counts = np.concatenate([decided.ravel(), drawn.ravel()]).astype(np.int64)
-    kinds = np.repeat(np.arange(len(counts)), rng.multivariate_hypergeometric(counts, 2_000))
+    kinds = np.repeat(np.arange(len(counts)), rng.multivariate_hypergeometric(counts, 3_000))
     for kind in rng.permutation(kinds).tolist():
         one, other = (battles.items[some_places[at]] for at in divmod(kind % 144, 12))
         rows.append((one, other, one if kind < 144 else "tie"))
@@ -257,12 +275,14 @@ def compute(settings: Settings, place: Place) -> Results:
     outcomes: list[dict[str, Any]] = []
     roots = {kind: np.random.SeedSequence(settings.seed) for kind, _ in SIMULATED}
     for kind, truth in SIMULATED:
-        sets, at_hand = settings.votes if kind == "votes" else settings.rankings
+        three, prior, at_hand = settings.votes if kind == "votes" else settings.rankings
         found = run_tasks(
             simulated,
             [
                 (kind, truth, number, at_hand, settings.futures, seed)
-                for number, seed in enumerate(roots[kind].spawn(sets))
+                for number, seed in enumerate(
+                    roots[kind].spawn(three if truth == "three tiers" else prior)
+                )
             ],
             description=f"forecasts, {kind}, {truth}",
             workers=place.workers,
@@ -273,8 +293,8 @@ def compute(settings: Settings, place: Place) -> Results:
         found = run_tasks(
             cut_short,
             [
-                (name, number, place.data, settings.futures, seed)
-                for number, seed in enumerate(root.spawn(settings.halves))
+                (name, number, place.data, settings.parts, settings.futures, seed)
+                for number, seed in enumerate(root.spawn(settings.shuffles))
             ],
             description=f"forecasts, {name}",
             workers=place.workers,
@@ -286,10 +306,13 @@ def compute(settings: Settings, place: Place) -> Results:
 def tell(results: Results, settings: Settings) -> str:
     """Write what was found."""
     rows = results["outcomes"]
-    groups = [*SIMULATED.values(), *REAL, "all simulated", "all real"]
-    members = {name: [row for row in rows if row["source"] == name] for name in groups[:-2]}
-    members["all simulated"] = [row for row in rows if row["source"] in SIMULATED.values()]
-    members["all real"] = [row for row in rows if row["source"] in REAL]
+    members = {name: [row for row in rows if row["source"] == name] for name in SIMULATED.values()}
+    members["all simulated"] = [row for row in rows if not row["part"]]
+    for name in settings.real:
+        for part in settings.parts:
+            own = [row for row in rows if (row["source"], row["part"]) == (name, part)]
+            members[f"{name}, first {PARTS[part]}"] = own
+    members["all real"] = [row for row in rows if row["part"]]
     header = [
         "answers",
         "open boundaries",
@@ -299,8 +322,7 @@ def tell(results: Results, settings: Settings) -> str:
         "of these came true",
     ]
     lines = []
-    for name in groups:
-        own = members[name]
+    for name, own in members.items():
         if not own:
             continue
         then = [row["decided_then"] for row in own if row["decided_then"] is not None]
@@ -314,18 +336,21 @@ def tell(results: Results, settings: Settings) -> str:
                 _share(then) if then else "",
             ]
         )
+    parts = ", ".join(f"the first {PARTS[part]}" for part in settings.parts)
     real = (
-        f" Of real answers in a random order the first half was taken, {settings.halves} times "
-        f"each ({'; '.join(REAL[name] for name in settings.real)}), all analysed by the family "
-        "`luce`. There a forecast can be checked only if its number is at most what the second "
-        "half holds."
-        if settings.halves
-        else " Real answers cut short were not part of this run (`halves`)."
+        f" Real answers ({'; '.join(REAL[name] for name in settings.real)}) were put in a random "
+        f"order, {settings.shuffles} times each, and a forecast was made from {parts} of them, all "
+        "by the family `luce`. There a forecast can be checked only if its number is at most what "
+        "the rest holds. Parts without an open boundary have no row: all was settled, or the most "
+        "probable tiers were a single one."
+        if settings.shuffles
+        else " Real answers cut short were not part of this run (`shuffles`)."
     )
     return paragraphs(
-        f"`enough` forecast from {settings.votes[1]} votes on six items, {settings.votes[0]} sets "
-        f"of each kind, and from {settings.rankings[1]} rankings of six items, "
-        f"{settings.rankings[0]} sets of each kind, with {settings.futures} futures each. Votes "
+        f"`enough` forecast from {settings.votes[2]} votes on six items, "
+        f"{settings.votes[0] + settings.votes[1]} sets, and from {settings.rankings[2]} rankings "
+        f"of six items, {settings.rankings[0] + settings.rankings[1]} sets, with "
+        f"{settings.futures} futures each. Votes "
         "are analysed by the family that they come from (`luce`); for rankings a model is chosen, "
         f"which may be another one.{real} A boundary that was open is "
         "decided if it is settled or ruled out at 95%. The forecast at 80% is the number of "
@@ -345,7 +370,7 @@ STUDY = Study(
     name="forecasts",
     title="Do forecasts of enough answers come true?",
     full=Settings(),
-    quick=Settings(votes=(2, 40), rankings=(2, 20), halves=1, futures=4),
+    quick=Settings(votes=(2, 2, 40), rankings=(2, 2, 20), shuffles=1, parts=(2,), futures=4),
     compute=compute,
     tell=tell,
     page="simulations",

@@ -28,7 +28,7 @@ class Settings:
     answers: tuple[int, ...] = (20, 50, 100, 200, 500, 1_000)
     sets: int = 12
     # Cells of the table, chosen at random, that are simulated again without `plan`.
-    cells: int = 5
+    cells: int = 10
     seed: int = 361
 
 
