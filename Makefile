@@ -45,13 +45,17 @@ run-installed: $(VENV)/.run-installed
 
 dev-installed: $(VENV)/.dev-installed
 
-warm-up: $(VENV)/.run-installed
+# All cores compile what the tests, too, would compile, one process by one.
+$(VENV)/.warmed-up: $(wildcard src/tierwise/_kernels/*.py) src/tierwise/_kernels/first_uses.json | $(VENV)/.run-installed
 	@$(BIN)/tierwise warm-up
+	@touch $@
+
+warm-up: $(VENV)/.warmed-up
 
 demo: $(VENV)/.run-installed
 	@$(BIN)/tierwise demo
 
-test: $(VENV)/.dev-installed
+test: $(VENV)/.dev-installed $(VENV)/.warmed-up
 	$(BIN)/python -m pytest $(IN_PARALLEL)
 
 test-slow: $(VENV)/.dev-installed

@@ -432,8 +432,11 @@ FIRST_USES: dict[str, tuple[str, Write]] = {
     "demo": ("demo", _ballots(8)),
     "fit": (f"fit FILE {_BELOW}", _ballots(8)),
     "leaderboard": ("leaderboard FILE", _battles),
+    "report": (f"report FILE {_BELOW} -o PAGE", _ballots(8)),
 }
-"""Commands of a first use, and what writes their data: 9 items, 1,000 ballots or battles."""
+"""Commands of a first use, and what writes their data: 9 items, 1,000 ballots or battles.
+
+A page of ``tierwise serve`` is a report, which a process of its own makes."""
 
 
 def measure_first_use(command: str, write: Write) -> Figures:
@@ -441,7 +444,8 @@ def measure_first_use(command: str, write: Write) -> Figures:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "data.csv"
         write(path, 9, 1000, np.random.default_rng(_SEED))
-        words = [str(path) if word == "FILE" else word for word in command.split()]
+        files = {"FILE": str(path), "PAGE": str(path.with_suffix(".html"))}
+        words = [files.get(word, word) for word in command.split()]
         before, start = resource.getrusage(resource.RUSAGE_CHILDREN), perf_counter()
         done = subprocess.run(
             [sys.executable, "-m", "tierwise", *words],

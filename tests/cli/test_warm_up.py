@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from tierwise.cli.warm_up import steps
+from tierwise._kernels import beforehand
+from tierwise.cli.warm_up import warm_up_command
 
 # Counts what Numba compiles while commands run.
 COUNTED = """
@@ -43,33 +44,22 @@ model.sample(1000, rng=1)
 """
 
 
-NAMES = [
-    "pages",
-    "complete rankings",
-    "rankings of many items",
-    "ballots",
-    "rankings with gaps",
-    "pairwise answers",
-    "pairwise answers that may be mistaken",
-    "battles",
-    "groups of people",
-]
+def test_every_kernel_of_the_list_is_compiled_by_as_many_processes_as_cores(monkeypatch):
+    asked = []
 
+    def note(function, tasks, **options):
+        asked.append((function, tasks, options["workers"]))
 
-def test_every_kind_of_answers_is_among_the_steps(tmp_path):
-    assert [name for name, _ in steps(tmp_path)] == NAMES
-
-
-@pytest.mark.filterwarnings("ignore::tierwise.TierwiseWarning")
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=[pytest.mark.slow] * (name not in ("ballots", "battles")))
-        for name in NAMES
-    ],
-)
-def test_steps_run(tmp_path, name):
-    dict(steps(tmp_path))[name]()
+    monkeypatch.setattr("tierwise._util.tasks.run_tasks", note)
+    monkeypatch.setattr("tierwise._util.processes.n_cores", lambda: 7)
+    warm_up_command(quiet=True)
+    ((function, tasks, workers),) = asked
+    assert function is beforehand.compile_kernels
+    assert workers == 7
+    compiled = [kernel for (kernels,) in tasks for kernel in kernels]
+    uses = beforehand.uses()
+    assert {"demo", "fit: rankings, complete", "leaderboard: battles"} <= set(uses)
+    assert all(kernel in compiled for use in uses for kernel in beforehand.kernels_of(use))
 
 
 @pytest.mark.slow
@@ -82,7 +72,7 @@ def test_nothing_is_compiled_after_the_command(tmp_path):
         )
 
     output = run("-c", "from tierwise.cli.main import main; main()", "warm-up").stderr
-    assert "Compiling the code for battles." in output
+    assert "Compiling" in output
     for program in (DEMO, README):
         done = run("-c", COUNTED.format(program=program))
         assert done.stdout.splitlines()[-1] == "compiled: []"

@@ -1,5 +1,6 @@
 """The one way kernels are compiled."""
 
+import gc
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -51,16 +52,30 @@ class Kernel(Generic[_Parameters, _Result]):
 
         _introduce_kernels()
         _tell_of_compiling()
+        options = self._options
+        if self._is_part:
+            from tierwise._kernels.compiler_of_parts import CompilerOfParts
+
+            options = {**options, "pipeline_class": CompilerOfParts}
         try:
-            return _without_stale_index(numba.njit(**self._options)(self._function))
+            return _without_stale_index(numba.njit(**options)(self._function))
         except RuntimeError:
             # Nothing may be written, neither beside the package nor at home: compile each time.
-            return numba.njit(**{**self._options, "cache": False})(self._function)
+            return numba.njit(**{**options, "cache": False})(self._function)
+
+    @property
+    def _is_part(self) -> bool:
+        return "no_cpython_wrapper" in self._options
+
+    @property
+    def is_called_from_python(self) -> bool:
+        """Whether Python calls it, not only other kernels."""
+        return not self._is_part and "inline" not in self._options
 
     def __call__(self, *args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
         # Without a wrapper the process would crash. Where compiling is switched off, Numba leaves
         # the function as it is, and other kernels call it here.
-        if "no_cpython_wrapper" in self._options and self.dispatcher is not self._function:
+        if self._is_part and self.dispatcher is not self._function:
             raise TypeError(f"{self.__name__} has no way in from Python: only kernels call it")
         result: _Result = self.dispatcher(*args, **kwargs)
         return result
@@ -130,11 +145,15 @@ def _tell_of_compiling() -> Any:
     class Telling(event.Listener):
         announced = False
         # What a kernel calls is compiled within its own compiling.
-        depth, since, seconds = 0, 0.0, 0.0
+        depth, since, seconds, collects = 0, 0.0, 0.0, True
 
         def on_start(self, _event: object) -> None:
             if self.depth == 0:
                 self.since = monotonic()
+                # The compiler makes a million objects that live as long as it runs: looking for
+                # garbage among them takes an eighth of the time.
+                self.collects = gc.isenabled()
+                gc.disable()
             self.depth += 1
             if not (self.announced or _silent.get()) and sys.stderr.isatty():
                 self.announced = True
@@ -144,6 +163,8 @@ def _tell_of_compiling() -> Any:
             self.depth -= 1
             if self.depth == 0:
                 self.seconds += monotonic() - self.since
+                if self.collects:
+                    gc.enable()
 
     telling = Telling()
     event.register("numba:compile", telling)  # type: ignore[no-untyped-call]

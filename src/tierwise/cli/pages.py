@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from tierwise._kernels.beforehand import compile_beside
 from tierwise._kernels.compiling import silent_compiling
 from tierwise._util.names import split_names
 from tierwise.cli import options, printing, reading
@@ -281,6 +282,7 @@ def demo(
     quiet: options.Quiet = False,
 ) -> None:
     """Find the tiers of real data: 2262 rankings of four political goals (Croon, 1989)."""
+    compile_beside("demo")
     from tierwise.data.datasets import load_political_goals
     from tierwise.posterior.run import sample_posterior
     from tierwise.searching.choice import choose

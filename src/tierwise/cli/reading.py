@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeAlias
 
+from tierwise._kernels.beforehand import compile_beside
 from tierwise._kernels.compiling import silent_compiling
 from tierwise._util.names import split_names
 from tierwise._util.resources import VARIABLE, parse_size
@@ -187,8 +188,11 @@ def reads_file(
     names = [file.name, *(one.name for one in reading)]
 
     def run(**given: Any) -> None:
+        from tierwise.data.kinds import use_of
+
         how = {name: given.pop(name) for name in names}
         answers = read_file(**how, for_board=for_board)
+        compile_beside(use_of(command.__name__.removesuffix("_command"), answers))
         if not (given.get("quiet") or given.get("json")):
             named = [given.get(key) or "" for key in _COLUMNS_OF_PEOPLE]
             used = {*named, *(name for text in named for name in split_names(text))}

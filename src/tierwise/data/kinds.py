@@ -153,3 +153,26 @@ def refuse_too_many_answers(data: KnownData) -> None:
             "probabilities of all answers lose too many digits",
             ["divide all weights by the same number"],
         )
+
+
+# Beyond that, most sums over tiers become chains and searches.
+_FEW_ITEMS = 12
+_KINDS_OF_RANKINGS = {None: "complete", "below": "the rest below", "anywhere": "with gaps"}
+
+
+def use_of(command: str, data: Rankings | Preferences | Battles) -> str:
+    """Return the name of what a command does with data of a kind, as lists of kernels know it.
+
+    Examples
+    --------
+    >>> use_of("fit", Rankings.from_orderings([["a", "b"], ["b", "a"]]))
+    'fit: rankings, complete'
+    """
+    words = [f"{command}: {data.kind}"]
+    if isinstance(data, Rankings):
+        words += [_KINDS_OF_RANKINGS[data.unranked], *(["ties"] if data.has_ties else [])]
+    if isinstance(data, Preferences) and data.cycles == "keep":
+        words.append("contradictions")
+    if len(data.items) > _FEW_ITEMS:
+        words.append("many items")
+    return ", ".join(words)

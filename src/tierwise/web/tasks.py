@@ -11,13 +11,14 @@ import json
 import os
 import re
 import sys
-import threading
 import warnings
 from math import inf
 from pathlib import Path
 from time import monotonic
 from typing import IO, TYPE_CHECKING, Any
 
+from tierwise._kernels.beforehand import compile_beside
+from tierwise._util.processes import end_with_parent
 from tierwise._util.resources import VARIABLE
 from tierwise.errors import TierwiseError, TierwiseWarning
 from tierwise.web.bombs import refuse_bombs
@@ -47,12 +48,14 @@ EXAMPLES = {
 
 def analyse_file(task: dict[str, Any], tell: Callable[..., None]) -> dict[str, Any]:
     """Read a file, find its tiers, and write the page and all that can be downloaded."""
+    from tierwise.data.kinds import use_of
     from tierwise.reporting.report import report
 
     refuse_bombs(task)
     tell("Reading the file", 0, 0)
     read = read_upload(task, table_of(task, {}))
     answers = read.answers
+    compile_beside(use_of("report", answers))
     wishes, folder = {**task["wishes"]}, Path(task["folder"])
     many = len(answers.items) > _MANY_ITEMS_OF[answers.kind]
     if many and wishes.get("uncertainty") != "posterior":
@@ -220,14 +223,6 @@ def _limit_memory(n_bytes: int) -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
 
 
-def _end_with_server() -> None:
-    """End this process when its standard input ends, which it does when the server ends."""
-    # Not through sys.stdin, whose lock would be in the way when this process ends by itself.
-    while os.read(0, 4096):
-        pass
-    os._exit(1)
-
-
 class _News:
     """Tells the server how far the work is, a few times a second at most."""
 
@@ -254,7 +249,7 @@ def main() -> None:
     os.dup2(2, 1)
     task = json.loads(sys.stdin.buffer.readline())
     _limit_memory(task["limits"]["memory_bytes"])
-    threading.Thread(target=_end_with_server, daemon=True).start()
+    end_with_parent()
     try:
         news.write({"result": _TASKS[task["do"]](task, news)})
     except TierwiseError as error:

@@ -1,0 +1,233 @@
+"""Kernels are compiled before they are called, by processes beside the one that calls them.
+
+Numba looks for a kernel on disk when it is first called. A first use calls its kernels one after
+the other; meanwhile another process compiles them from the last one to the first, until the two
+meet. ``first_uses.json`` lists what is called, with the types of the arguments;
+``tools/first_uses.py`` writes it.
+"""
+
+import atexit
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha1
+from importlib import import_module
+from itertools import groupby
+from pathlib import Path
+from typing import Any, cast
+
+from tierwise._util.processes import end_with_parent, n_cores
+
+_FOLDER = Path(__file__).resolve().parent
+LISTED = _FOLDER / "first_uses.json"
+_PACKAGE = "tierwise._kernels"
+# Where fewer kernels are missing, another process would load the compiler for next to nothing.
+_WORTH_A_PROCESS = 4
+_MOST_PROCESSES = 3
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A kernel, and the types that it is compiled for.
+
+    Attributes
+    ----------
+    name
+        Its module and its own name, such as ``luce.derivatives``.
+    types
+        The types of its arguments, as `spelled` writes them.
+    """
+
+    name: str
+    types: tuple[Any, ...]
+
+    @property
+    def module(self) -> str:
+        """The module that it is in."""
+        return self.name.partition(".")[0]
+
+
+@cache
+def _read() -> dict[str, Any]:
+    listed: dict[str, Any] = json.loads(LISTED.read_text(encoding="utf-8"))
+    return listed
+
+
+def uses() -> list[str]:
+    """Return the names of all uses."""
+    return list(_read()["uses"])
+
+
+def kernels_of(use: str) -> list[Listed]:
+    """Return the kernels of a use in the order of their first calls; of unknown uses, none."""
+    return [_listed(one) for one in _read()["uses"].get(use, ())]
+
+
+def from_the_end(use: str) -> list[Listed]:
+    """Return the kernels of a use, the last one first, each after what it calls.
+
+    What kernels call is listed by itself, so that processes can share one large kernel.
+    """
+    calls = _read()["calls"]
+    return [
+        _listed(one)
+        for last in reversed(_read()["uses"].get(use, ()))
+        for one in (*reversed(calls.get(last, ())), last)
+    ]
+
+
+def _listed(key: str) -> Listed:
+    """Return what is listed under a name and a number."""
+    name, _, number = key.rpartition(" ")
+    return Listed(name, tuple(_read()["kernels"][name][int(number)]))
+
+
+def kernels_by_module() -> list[list[Listed]]:
+    """Return all kernels, those of a module together, because they have parts in common."""
+    called = {one for of_use in _read()["uses"].values() for one in of_use}
+    parts = {one for parts in _read()["calls"].values() for one in parts} - called
+    keys = [
+        f"{name} {number}"
+        for name, known in sorted(_read()["kernels"].items())
+        for number in range(len(known))
+    ]
+    kernels = [_listed(key) for key in keys if key not in parts]
+    modules = [list(group) for _, group in groupby(kernels, key=lambda one: one.module)]
+    # Large ones first, so that no process is left with one of them at the end.
+    return sorted(modules, key=len, reverse=True)
+
+
+def compile_kernels(kernels: Iterable[Listed]) -> None:
+    """Compile kernels that are not on disk yet, and keep them there."""
+    for one in kernels:
+        # A list that is older than the kernels is no reason to stop: what is missing is compiled
+        # when it is called.
+        with suppress(Exception):
+            _, _, function = one.name.partition(".")
+            kernel = getattr(import_module(f"{_PACKAGE}.{one.module}"), function)
+            kernel.dispatcher.compile(tuple(typed(spelling) for spelling in one.types))
+
+
+def compile_beside(use: str) -> None:
+    """Have other cores compile what a use will call, from its last kernel on, if that is not done.
+
+    They say nothing, and end with this process.
+
+    Parameters
+    ----------
+    use
+        A name in ``first_uses.json``; nothing happens for another one.
+    """
+    n_processes = min(n_cores() - 1, _MOST_PROCESSES)
+    if n_processes < 1 or not sys.executable or n_missing(from_the_end(use)) < _WORTH_A_PROCESS:
+        return
+    for number in range(n_processes):
+        process = subprocess.Popen(
+            [sys.executable, "-m", __spec__.name, use, str(number), str(n_processes)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+        )
+        atexit.register(_end, process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.wait()
+
+
+def n_missing(kernels: Sequence[Listed]) -> int:
+    """Return how many kernels have nothing on disk; for that, Numba need not be loaded."""
+    found = _names_on_disk()
+    return len({one.name for one in kernels} - found)
+
+
+def _names_on_disk() -> set[str]:
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    # As Numba names the folder of a module that has none beside it.
+    apart = f"{_FOLDER.name}_{sha1(str(_FOLDER).encode(), usedforsecurity=False).hexdigest()}"
+    if chosen:
+        folders = [Path(chosen, apart)]
+    else:
+        caches = (Path.home() / ".cache", Path.home() / "Library" / "Caches")
+        folders = [_FOLDER / "__pycache__", *(folder / "numba" / apart for folder in caches)]
+    return {file.name.rpartition("-")[0] for folder in folders for file in folder.glob("*.nbi")}
+
+
+def spelled(numba_type: Any) -> Any:
+    """Return a type of an argument as text and lists, which `typed` reads.
+
+    An array of two dimensions is ``float64[2C]``, followed by ``!`` if it is read-only; a tuple is
+    a list that begins with the name of its class, or with nothing.
+    """
+    from numba.core import types
+
+    if isinstance(numba_type, types.Literal):
+        return {_LITERAL: numba_type.literal_value}
+    if isinstance(numba_type, types.Array):
+        mark = "" if numba_type.mutable else "!"
+        return f"{numba_type.dtype}[{numba_type.ndim}{numba_type.layout}]{mark}"
+    if isinstance(numba_type, types.BaseTuple):
+        of_class = getattr(numba_type, "instance_class", None)
+        name = "" if of_class is None else _name_of_class(of_class)
+        return [name, *(spelled(one) for one in numba_type.types)]  # type: ignore[attr-defined]
+    if isinstance(numba_type, types.StructRef):
+        fields = [[name, spelled(one)] for name, one in numba_type._fields]
+        return {_name_of_class(type(numba_type)): fields}
+    text = str(numba_type)
+    if typed(text) != numba_type:
+        raise TypeError(f"no spelling for the type {text}")
+    return text
+
+
+def typed(spelling: Any) -> Any:
+    """Return the type that `spelled` has written."""
+    from numba.core import types
+
+    if isinstance(spelling, dict):
+        ((name, fields),) = spelling.items()
+        if name == _LITERAL:
+            return types.literal(fields)  # type: ignore[no-untyped-call]
+        return _class_named(name)([(field, typed(one)) for field, one in fields])
+    if isinstance(spelling, list):
+        name, *parts = spelling
+        of_class = _class_named(name) if name else None
+        return types.BaseTuple.from_types(tuple(map(typed, parts)), of_class)  # type: ignore[no-untyped-call]
+    name, bracket, shape = str(spelling).partition("[")
+    scalar = getattr(types, _NAMES_OF_TYPES.get(name, name), None)
+    if not isinstance(scalar, types.Type):
+        raise TypeError(f"no type is spelled {spelling}")
+    if not bracket:
+        return scalar
+    n_dimensions, layout = int(shape[0]), cast("Any", shape[1])
+    return types.Array(scalar, n_dimensions, layout, readonly=shape.endswith("!"))
+
+
+_LITERAL = "literal"
+_NAMES_OF_TYPES = {"bool": "boolean", "NumPyRandomGeneratorType": "npy_rng"}
+
+
+def _name_of_class(of_class: type) -> str:
+    return f"{of_class.__module__.removeprefix(_PACKAGE)}.{of_class.__qualname__}"
+
+
+def _class_named(name: str) -> Any:
+    module, _, attribute = name.rpartition(".")
+    return getattr(import_module(_PACKAGE + module if name.startswith(".") else module), attribute)
+
+
+def main() -> None:
+    """Compile a share of the kernels of a use, beginning with the last one."""
+    end_with_parent()
+    use, number, of_processes = sys.argv[1:]
+    compile_kernels(from_the_end(use)[int(number) :: int(of_processes)])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,175 @@
+"""Kernels are compiled beside the process that calls them, from a list that fits them."""
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+import time
+from inspect import signature
+
+import numpy as np
+import pytest
+
+from tierwise._kernels import beforehand
+from tierwise._kernels.beforehand import Listed, compile_kernels, n_missing, spelled, typed
+from tierwise._kernels.compiling import Kernel
+
+ONE = Listed("counting.add_place_counts", ("int32[2C]", "float64[1C]", "float64[2C]"))
+
+
+def classes_and_lengths(spelling):
+    """The tuples of a type: the fields that their class has, and those that are listed."""
+    if isinstance(spelling, dict) and "literal" not in spelling:
+        ((_, fields),) = spelling.items()
+        for _, one in fields:
+            yield from classes_and_lengths(one)
+    if isinstance(spelling, list):
+        name, *parts = spelling
+        if name:
+            yield len(typed_class(name)._fields), len(parts)
+        for one in parts:
+            yield from classes_and_lengths(one)
+
+
+def typed_class(name):
+    module, _, attribute = name.rpartition(".")
+    return getattr(importlib.import_module("tierwise._kernels" + module), attribute)
+
+
+def test_the_list_fits_the_kernels():
+    from_python = [kernel for use in beforehand.uses() for kernel in beforehand.kernels_of(use)]
+    with_parts = [one for use in beforehand.uses() for one in beforehand.from_the_end(use)]
+    assert len(set(map(str, with_parts))) > len(set(map(str, from_python))) > 50
+    for one in {str(one): one for one in (*with_parts, *listed())}.values():
+        module, _, name = one.name.partition(".")
+        kernel = getattr(importlib.import_module(f"tierwise._kernels.{module}"), name)
+        assert isinstance(kernel, Kernel), one.name
+        assert kernel.is_called_from_python or one not in from_python, one.name
+        assert len(signature(kernel.__wrapped__).parameters) == len(one.types), one.name
+        for there, said in classes_and_lengths(["", *one.types]):
+            assert there == said, one.name
+
+
+def listed():
+    return [kernel for kernels in beforehand.kernels_by_module() for kernel in kernels]
+
+
+def test_types_are_read_as_they_are_spelled():
+    for one in (*listed(), *beforehand.from_the_end("demo")):
+        assert [spelled(typed(spelling)) for spelling in one.types] == list(one.types)
+
+
+def test_the_last_kernel_comes_first_and_each_after_what_it_calls():
+    kernels = beforehand.kernels_of("demo")
+    order = [one for one in beforehand.from_the_end("demo") if one in kernels]
+    assert order.index(kernels[-1]) < order.index(kernels[0])
+
+
+def test_unknown_types_are_refused():
+    with pytest.raises(TypeError, match="no type is spelled heap"):
+        typed("heap")
+    import numba
+
+    with pytest.raises(TypeError, match="no type is spelled ListType"):
+        spelled(numba.types.ListType(numba.types.int64))
+
+
+def test_read_only_arrays_and_generators_have_a_spelling():
+    import numba
+
+    fixed = np.arange(3)
+    fixed.flags.writeable = False
+    for value, text in ((fixed, "int64[1C]!"), (np.random.default_rng(1), None), (True, "bool")):
+        found = spelled(numba.typeof(value))
+        assert text in (None, found)
+        assert typed(found) == numba.typeof(value)
+
+
+PROGRAM = """
+import sys
+from tierwise._kernels import beforehand
+from tierwise._util import processes
+beforehand.n_cores = lambda: {cores}
+started = []
+popen = beforehand.subprocess.Popen
+beforehand.subprocess.Popen = lambda *a, **k: started.append(popen(*a, **k)) or started[-1]
+beforehand._WORTH_A_PROCESS = {least}
+beforehand.compile_beside("{use}")
+print([process.pid for process in started], "numba" in sys.modules, flush=True)
+{after}
+"""
+
+
+def start(tmp_path, use="demo", cores=2, least=1, after="sys.stdin.read()"):
+    program = PROGRAM.format(use=use, cores=cores, least=least, after=after)
+    return subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
+    )
+
+
+def children(process):
+    pids, _, loaded = process.stdout.readline().strip().rpartition(" ")
+    assert loaded == "False"
+    return json.loads(pids)
+
+
+def is_running(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:  # noqa: PTH123 - not a path
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def ends(pid, seconds=20):
+    end = time.monotonic() + seconds
+    while is_running(pid) and time.monotonic() < end:
+        time.sleep(0.05)
+    return not is_running(pid)
+
+
+needs_proc = pytest.mark.skipif(
+    not os.path.exists("/proc/self/stat"),  # noqa: PTH110
+    reason="the system does not list processes in /proc",
+)
+
+
+@needs_proc
+@pytest.mark.parametrize("how", ["kill", "terminate", "end"])
+def test_the_other_process_ends_with_the_one_that_started_it(tmp_path, how):
+    with start(tmp_path) as process:
+        (child,) = children(process)
+        assert is_running(child)
+        if how == "end":
+            process.stdin.close()
+        else:
+            getattr(process, how)()
+        assert ends(child)
+        assert process.stderr.read() == ""
+
+
+def test_nothing_is_started_where_it_would_not_help(tmp_path):
+    for given in ({"cores": 1}, {"use": "an unknown use"}, {"least": 10_000}):
+        with start(tmp_path, after="", **given) as process:
+            assert children(process) == []
+
+
+def test_what_is_on_disk_is_not_missing(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    assert n_missing([ONE]) == 1
+    # In a process of its own: Numba reads where to keep what it compiles when it is loaded.
+    code = f"from tierwise._kernels.beforehand import *; compile_kernels([{ONE!r}])"
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+    assert n_missing([ONE]) == 0
+
+
+def test_a_list_that_is_out_of_date_is_no_reason_to_stop():
+    compile_kernels(
+        [Listed("gone.at_all", ()), Listed("counting.gone", ()), Listed(ONE.name, ("heap",))]
+    )
