@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from inspect import signature
 
@@ -173,3 +174,38 @@ def test_a_list_that_is_out_of_date_is_no_reason_to_stop():
     compile_kernels(
         [Listed("gone.at_all", ()), Listed("counting.gone", ()), Listed(ONE.name, ("heap",))]
     )
+
+
+class Running:
+    @staticmethod
+    def poll():
+        return None
+
+
+class Ended:
+    @staticmethod
+    def poll():
+        return 0
+
+
+def test_a_kernel_that_another_process_compiles_is_waited_for(tmp_path):
+    here = beforehand.Beside(tmp_path, 0, [Running()])
+    there = beforehand.Beside(tmp_path, 1)
+    seen = []
+    with there.marking("a.kernel"):
+        assert here.is_compiled_elsewhere("a.kernel")
+        assert not there.is_compiled_elsewhere("a.kernel")
+        waiting = threading.Thread(target=lambda: seen.append(here.wait_for("a.kernel")))
+        waiting.start()
+        time.sleep(0.1)
+        assert not seen
+    waiting.join(10)
+    assert seen == [None]
+    with here.marking("a.kernel"):
+        assert there.is_compiled_elsewhere("a.kernel")
+
+
+def test_nobody_waits_for_a_process_that_has_ended(tmp_path):
+    with beforehand.Beside(tmp_path, 1).marking("a.kernel"):
+        assert not beforehand.Beside(tmp_path, 0, [Ended()]).is_compiled_elsewhere("a.kernel")
+        assert not beforehand.Beside().is_compiled_elsewhere("a.kernel")

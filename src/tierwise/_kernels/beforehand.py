@@ -11,14 +11,18 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha1
 from importlib import import_module
 from itertools import groupby
 from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
+from time import sleep
 from typing import Any, cast
 
 from tierwise._util.processes import end_with_parent, n_cores
@@ -29,6 +33,7 @@ _PACKAGE = "tierwise._kernels"
 # Where fewer kernels are missing, another process would load the compiler for next to nothing.
 _WORTH_A_PROCESS = 4
 _MOST_PROCESSES = 3
+_SECONDS_BETWEEN_LOOKS = 0.01
 
 
 @dataclass(frozen=True)
@@ -102,9 +107,74 @@ def kernels_by_module() -> list[list[Listed]]:
     return sorted(modules, key=len, reverse=True)
 
 
+class Beside:
+    """Processes that compile for the same use, and what each of them is compiling now.
+
+    Files in a folder of theirs say so: the process that waits for a kernel does not compile it once
+    more, and the others leave to it what it has begun.
+
+    Parameters
+    ----------
+    folder
+        The folder; None if there is one process.
+    number
+        The number of this process; that of the one that calls the kernels is 0.
+    processes
+        The other processes.
+    """
+
+    def __init__(
+        self,
+        folder: Path | None = None,
+        number: int = 0,
+        processes: Sequence["subprocess.Popen[bytes]"] = (),
+    ) -> None:
+        self.folder = folder
+        self.number = number
+        self.processes = processes
+
+    def is_compiled_elsewhere(self, name: str) -> bool:
+        """Whether another process is compiling a kernel."""
+        if self.folder is None or not (self.folder / name).is_dir():
+            return False
+        marks = {file.name for file in (self.folder / name).iterdir()}
+        running = any(process.poll() is None for process in self.processes)
+        return bool(marks - {str(self.number)}) and (running or self.number > 0)
+
+    def wait_for(self, name: str) -> None:
+        """Wait until no other process compiles a kernel."""
+        while self.is_compiled_elsewhere(name):
+            sleep(_SECONDS_BETWEEN_LOOKS)
+
+    @contextmanager
+    def marking(self, name: str) -> Iterator[None]:
+        """Let the other processes know that this one compiles a kernel."""
+        if self.folder is None:
+            yield
+            return
+        mark = self.folder / name / str(self.number)
+        with suppress(OSError):
+            mark.parent.mkdir(exist_ok=True)
+            mark.touch()
+        try:
+            yield
+        finally:
+            mark.unlink(missing_ok=True)
+
+
+_beside = ContextVar("_beside", default=Beside())  # noqa: B039 - it is not changed
+
+
+def beside() -> Beside:
+    """Return the processes that compile beside this one."""
+    return _beside.get()
+
+
 def compile_kernels(kernels: Iterable[Listed]) -> None:
     """Compile kernels that are not on disk yet, and keep them there."""
     for one in kernels:
+        if beside().is_compiled_elsewhere(one.name):
+            continue
         # A list that is older than the kernels is no reason to stop: what is missing is compiled
         # when it is called.
         with suppress(Exception):
@@ -126,20 +196,26 @@ def compile_beside(use: str) -> None:
     n_processes = min(n_cores() - 1, _MOST_PROCESSES)
     if n_processes < 1 or not sys.executable or n_missing(from_the_end(use)) < _WORTH_A_PROCESS:
         return
-    for number in range(n_processes):
-        process = subprocess.Popen(
-            [sys.executable, "-m", __spec__.name, use, str(number), str(n_processes)],
+    folder = Path(mkdtemp(prefix="tierwise-"))
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-m", __spec__.name, use, *map(str, (number, n_processes, folder))],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )
-        atexit.register(_end, process)
+        for number in range(1, n_processes + 1)
+    ]
+    _beside.set(Beside(folder, 0, processes))
+    atexit.register(_end, folder, processes)
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    process.kill()
-    process.wait()
+def _end(folder: Path, processes: Iterable["subprocess.Popen[bytes]"]) -> None:
+    for process in processes:
+        process.kill()
+        process.wait()
+    rmtree(folder, ignore_errors=True)
 
 
 def n_missing(kernels: Sequence[Listed]) -> int:
@@ -225,8 +301,9 @@ def _class_named(name: str) -> Any:
 def main() -> None:
     """Compile a share of the kernels of a use, beginning with the last one."""
     end_with_parent()
-    use, number, of_processes = sys.argv[1:]
-    compile_kernels(from_the_end(use)[int(number) :: int(of_processes)])
+    use, number, of_processes, folder = sys.argv[1:]
+    _beside.set(Beside(Path(folder), int(number)))
+    compile_kernels(from_the_end(use)[int(number) - 1 :: int(of_processes)])
 
 
 if __name__ == "__main__":

@@ -9,6 +9,8 @@ from functools import cache, cached_property, update_wrapper
 from time import monotonic
 from typing import Any, Generic, ParamSpec, TypeVar
 
+from tierwise._kernels.beforehand import beside
+
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
 _silent = ContextVar("_silent", default=False)
@@ -58,10 +60,31 @@ class Kernel(Generic[_Parameters, _Result]):
 
             options = {**options, "pipeline_class": CompilerOfParts}
         try:
-            return _without_stale_index(numba.njit(**options)(self._function))
+            return self._in_turn(_without_stale_index(numba.njit(**options)(self._function)))
         except RuntimeError:
             # Nothing may be written, neither beside the package nor at home: compile each time.
             return numba.njit(**{**options, "cache": False})(self._function)
+
+    def _in_turn(self, dispatcher: Any) -> Any:
+        """Have a kernel read from disk that another process is compiling just now."""
+        compile_now = getattr(dispatcher, "compile", None)
+        if compile_now is None:
+            return dispatcher
+        name = f"{self.__module__.rpartition('.')[2]}.{self.__name__}"
+
+        def compile_in_turn(types: Any) -> Any:
+            others = beside()
+            if others.number == 0 and others.is_compiled_elsewhere(name):
+                # For clocks that stand still meanwhile, waiting is compiling.
+                telling = _tell_of_compiling()
+                telling.on_start(None)
+                others.wait_for(name)
+                telling.on_end(None)
+            with others.marking(name):
+                return compile_now(types)
+
+        dispatcher.compile = compile_in_turn
+        return dispatcher
 
     @property
     def _is_part(self) -> bool:
