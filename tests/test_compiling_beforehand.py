@@ -39,6 +39,7 @@ def typed_class(name):
 
 
 def test_the_list_fits_the_kernels():
+    # If it does not any more, tools/first_uses.py writes it again.
     from_python = [kernel for use in beforehand.uses() for kernel in beforehand.kernels_of(use)]
     with_parts = [one for use in beforehand.uses() for one in beforehand.from_the_end(use)]
     assert len(set(map(str, with_parts))) > len(set(map(str, from_python))) > 50

@@ -103,9 +103,8 @@ USES: list[tuple[str, Write, int]] = [
         (("fit",), _UNTIED, (FEW, MANY)),
         (("fit",), _TIED, (FEW,)),
         (("leaderboard",), _COMPARED, (FEW, MANY)),
-        (("report",), (*_UNTIED, *_TIED, *_COMPARED), (FEW,)),
-        (("report",), (*_UNTIED[:1], *_COMPARED), (MANY,)),
-        (("posterior", "search"), _UNTIED[:2], (FEW,)),
+        (("report",), (*_UNTIED, *_COMPARED), (FEW,)),
+        (("posterior", "search"), _UNTIED[:1], (FEW,)),
     )
     for command in commands
     for write, how in kinds
