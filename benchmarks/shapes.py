@@ -494,10 +494,10 @@ whether two items are tied.
 All shapes were run one after another, on two virtual cores (AMD EPYC) that did nothing else. They
 were then grown, with a limit of 40 s of a core, while other programs ran.
 
-Of 134 models that pass or fail 500 tasks, half of the time goes to chains, in which each item is
-valued by 500 tied blocks, and a fifth to tiers with a theta each, which are searched in full to say
-by how much they are behind. Groups of ballots are fitted from 20 starts and five times without a
-fold, for each number of groups, and then merged and split. Under inversions, answers with gaps are
+Of 134 models that pass or fail 500 tasks, most of the time goes to chains, in which each item is
+valued by 500 tied blocks, and to the searches of the models that are compared. Groups of ballots
+are fitted from 20 starts and five times without a fold, for each number of groups, and then merged
+and split, which takes more than half of the time. Under inversions, answers with gaps are
 fitted for each of the 128 sizes of eight items. A first use spends nearly all of its time on
 compiling.
 
@@ -615,9 +615,8 @@ def _peers(kept: dict[str, Any]) -> list[str]:
         "Strengths are those of one item each, found once, or in battles that are drawn again a",
         "hundred times: the shortest wall time of some calls. Tiers of players are searched once,",
         "and those of scores come with a posterior, as `leaderboard` gives it; these are times of",
-        "the cores. autorank tests which mean ranks differ, or draws which of two models is",
-        "better, pair by pair: it asks less, and its first answer takes less. BayesMallows was",
-        "not run here; there are dated figures in [the benchmarks](benchmarks.md).",
+        "the cores. autorank tests which mean ranks differ, which asks less and takes less.",
+        "BayesMallows was not run here; its dated figures are in [the benchmarks](benchmarks.md).",
         "",
         "| what | data | tierwise | peer | its time | remark |",
         "|---|---|--:|---|--:|---|",

@@ -77,17 +77,20 @@ def _resampled(data: tw.Battles) -> np.ndarray:
     labels = np.arange(races.n_items)
     start = best_worths(races, labels).point
     again = (races_of(data.resampled(rng, unit="battle")) for _ in range(RESAMPLES))
-    return np.array([best_worths(one, labels, start).logs for one in again])
+    # What is left to gain is far below what resamples differ by.
+    return np.array([best_worths(one, labels, start, least_gain=1e-6).logs for one in again])
 
 
 def _resampling_peers(data: tw.Battles) -> dict[str, Callable[[], np.ndarray]]:
     """What else finds strengths in battles that are drawn again."""
 
     def choix() -> np.ndarray:
-        rng, wins = np.random.default_rng(1), data.wins
-        shares, total = (wins / wins.sum()).ravel(), int(data.n_battles)
-        drawn = (rng.multinomial(total, shares).reshape(wins.shape) for _ in range(RESAMPLES))
-        return np.array([_choix_battles(one.astype(float)) for one in drawn])
+        rng, cells = np.random.default_rng(1), np.stack([data.decided, np.triu(data.drawn)])
+        total, shares, found = int(cells.sum()), (cells / cells.sum()).ravel(), []
+        for _ in range(RESAMPLES):
+            decided, drawn = rng.multinomial(total, shares).reshape(cells.shape)
+            found.append(_choix_battles(decided + (drawn + drawn.T) / 2))
+        return np.array(found)
 
     peers: dict[str, Callable[[], np.ndarray]] = {"choix": choix}
     if data.n_battles < 100_000:  # evalica takes one row per battle
