@@ -75,8 +75,6 @@ _ROUNDS_OF_K_MEANS = 10
 _FIRMNESS = 0.9
 # Moves of an item of a group, and other sizes of it, that are followed for a few steps.
 _ALTERED_GROUPS = 4
-# The same for all groups together.
-_MOST_ALTERED = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -282,27 +280,22 @@ def _split_groups(
 def _alter_groups(
     settings: EMSettings, fitter: Fitter, run: EMRun, memberships: NDArray[np.float64]
 ) -> list[tuple[tuple[Component, ...], NDArray[np.float64]]]:
-    """Give each group other tiers: an item elsewhere or, where they are sought, other sizes.
-
-    Returned are those that lose least as long as everything else stays as it is.
-    """
+    """Give each group other tiers: an item elsewhere or, where they are sought, other sizes."""
     found = []
     joint = log_joint(fitter, run.components, run.shares)
     for group, wanted in enumerate(settings.sizes[: len(settings.sizes) - settings.uniform]):
         own, component = settings.answers.weights * memberships[:, group], run.components[group]
         if own.sum() <= _LEAST_WEIGHT:
             continue
-        value = _value_in_place(fitter, joint, group, float(run.shares[group]))
         rivals = fitter.altered(component, resize=wanted == "search")
-        rivals.sort(key=value)
+        rivals.sort(key=_value_in_place(fitter, joint, group, float(run.shares[group])))
         rivals = rivals[-_ALTERED_GROUPS:]
         if wanted == "search":
             rivals += fitter.search(own, component)[1][:_ALTERED_GROUPS]
         for rival in rivals:
             components = (*run.components[:group], rival, *run.components[group + 1 :])
-            found.append((value(component) - value(rival), components))
-    found.sort(key=lambda one: one[0])
-    return [(components, run.shares) for _, components in found[:_MOST_ALTERED]]
+            found.append((components, run.shares))
+    return found
 
 
 def _ways_to_change(n_groups: int) -> list[tuple[int, int | None, int]]:
