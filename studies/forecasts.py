@@ -52,7 +52,7 @@ SIMULATED = {
 REAL = {
     "sushi": "200 people and six of ten sushi",
     "MTEB": "56 tasks and six models of MTEB",
-    "LLMFAO": "votes on twelve models of LLMFAO with their judges",
+    "LLMFAO": "votes on 20 models of LLMFAO with their judges",
     "arena": "3,000 votes on twelve models of the arena",
 }
 # The first part of real answers that a forecast is made from.
@@ -63,12 +63,13 @@ PARTS = {2: "half", 5: "fifth", 10: "tenth"}
 class Settings:
     """How much is simulated."""
 
-    # Sets of votes and of rankings, with three tiers and of the prior; answers at hand.
-    votes: tuple[int, int, int] = (100, 100, 150)
-    rankings: tuple[int, int, int] = (100, 20, 40)
+    # Seeds of votes and of rankings; sets with three tiers, which take the first seeds; sets of the
+    # prior, which take the last ones; answers at hand.
+    votes: tuple[int, int, int, int] = (200, 100, 160, 150)
+    rankings: tuple[int, int, int, int] = (140, 100, 90, 40)
     # Real answers; how many times each is shuffled; the parts that are taken first.
     real: tuple[str, ...] = ("sushi", "MTEB", "LLMFAO", "arena")
-    shuffles: int = 4
+    shuffles: int = 6
     parts: tuple[int, ...] = (2, 5, 10)
     futures: int = 60
     seed: int = 360
@@ -254,7 +255,7 @@ def _votes(name: str, folder: Path, rng: Generator) -> list[tuple[str, ...]]:
                 left, right = row["left"], row["right"]
                 winner = {"left": left, "right": right}.get(row["winner"], "tie")
                 rows.append((left, right, winner, row["worker"]))
-        some = set(rng.choice(sorted({row[0] for row in rows}), size=12, replace=False).tolist())
+        some = set(rng.choice(sorted({row[0] for row in rows}), size=20, replace=False).tolist())
         rows = [row for row in rows if row[0] in some and row[1] in some]
         return [rows[place] for place in rng.permutation(len(rows))]
     battles = read_battles(folder / "arena" / "battles.csv")
@@ -273,16 +274,15 @@ def _votes(name: str, folder: Path, rng: Generator) -> list[tuple[str, ...]]:
 def compute(settings: Settings, place: Place) -> Results:
     """Forecast, and see what comes."""
     outcomes: list[dict[str, Any]] = []
-    roots = {kind: np.random.SeedSequence(settings.seed) for kind, _ in SIMULATED}
     for kind, truth in SIMULATED:
-        three, prior, at_hand = settings.votes if kind == "votes" else settings.rankings
+        n_seeds, three, prior, at_hand = settings.votes if kind == "votes" else settings.rankings
+        seeds = np.random.SeedSequence(settings.seed).spawn(n_seeds)
+        some = seeds[:three] if truth == "three tiers" else seeds[n_seeds - prior :]
         found = run_tasks(
             simulated,
             [
                 (kind, truth, number, at_hand, settings.futures, seed)
-                for number, seed in enumerate(
-                    roots[kind].spawn(three if truth == "three tiers" else prior)
-                )
+                for number, seed in enumerate(some)
             ],
             description=f"forecasts, {kind}, {truth}",
             workers=place.workers,
@@ -347,9 +347,9 @@ def tell(results: Results, settings: Settings) -> str:
         else " Real answers cut short were not part of this run (`shuffles`)."
     )
     return paragraphs(
-        f"`enough` forecast from {settings.votes[2]} votes on six items, "
-        f"{settings.votes[0] + settings.votes[1]} sets, and from {settings.rankings[2]} rankings "
-        f"of six items, {settings.rankings[0] + settings.rankings[1]} sets, with "
+        f"`enough` forecast from {settings.votes[-1]} votes on six items, "
+        f"{sum(settings.votes[1:3])} sets, and from {settings.rankings[-1]} rankings of six items, "
+        f"{sum(settings.rankings[1:3])} sets, with "
         f"{settings.futures} futures each. Votes "
         "are analysed by the family that they come from (`luce`); for rankings a model is chosen, "
         f"which may be another one.{real} A boundary that was open is "
@@ -370,7 +370,7 @@ STUDY = Study(
     name="forecasts",
     title="Do forecasts of enough answers come true?",
     full=Settings(),
-    quick=Settings(votes=(2, 2, 40), rankings=(2, 2, 20), shuffles=1, parts=(2,), futures=4),
+    quick=Settings(votes=(4, 2, 2, 40), rankings=(4, 2, 2, 20), shuffles=1, parts=(2,), futures=4),
     compute=compute,
     tell=tell,
     page="simulations",
