@@ -7,7 +7,7 @@ import pytest
 
 import tierwise as tw
 from tierwise import InputError, Preferences, Rankings, Tiers
-from tierwise.mixture.em import EMSettings, run_short_then_long
+from tierwise.mixture.em import EMSettings, first_groups, local_search, run_short_then_long
 from tierwise.mixture.groups import distinct_answers
 from tierwise.mixture.worths import WorthFitter
 
@@ -84,6 +84,37 @@ def test_steps_along_a_line_are_followed_to_where_they_lead(rankings):
     assert leapt[1] == pytest.approx([1.0])
     other = (fitter._component(labels[::-1].copy(), limit),), np.ones(1)
     assert fitter.extrapolated(groups(0.1), groups(0.09), other) is None
+
+
+@pytest.mark.parametrize(("depth", "places"), [("nearby", 1), ("everywhere", 2)])
+def test_sizes_are_searched_as_far_as_is_asked_for(rankings, monkeypatch, depth, places):
+    fitter, searched = WorthFitter(distinct_answers(rankings)), set()
+    memberships = np.ones((len(fitter.answers.weights), 1))
+    start = tw.fit_mixture(rankings, 1, family="luce", rng=1).groups[0]
+    groups, shares = first_groups(fitter, (start.sizes,), memberships)
+    search = WorthFitter._search
+
+    def watched(self, weights, component, where):
+        searched.add(where)
+        return search(self, weights, component, where)
+
+    monkeypatch.setattr(WorthFitter, "_search", watched)
+    # Nothing is better than these tiers, so that all ways are tried that may be.
+    assert local_search(fitter, ("search",), groups, shares, depth) is None
+    assert len(searched) == places
+
+
+def test_groups_that_are_known_begin_with_their_tiers(rankings):
+    fitter = WorthFitter(distinct_answers(rankings))
+    memberships = np.full((len(fitter.answers.weights), 2), 0.5)
+    labels = np.array([0, 1, 2, 0, 1, 2])
+    known = fitter._component(labels, np.array([1.0, 0.0, -1.0]))
+    groups, shares = first_groups(fitter, ((2, 2, 2), (2, 2, 2)), memberships, (known, None))
+    # The same items share a tier, whatever the order of tiers.
+    together = [one.labels[:, None] == one.labels for one in (known, *groups)]
+    assert (together[1] == together[0]).all()
+    assert (together[2] != together[0]).any()
+    assert shares == pytest.approx([0.5, 0.5])
 
 
 def test_one_group_is_what_a_fit_is(rankings):
