@@ -202,6 +202,11 @@ def test_data_are_taken_with_or_without_a_choice(battles):
     assert named == tw.next_questions(battles, 3, choice=choice, rng=1)
 
 
+def test_pairs_of_each_person_have_questions_too():
+    people = tw.Preferences.from_pairs([(1, "a", "b"), (1, "b", "c"), (2, "a", "c")])
+    assert len(tw.next_questions(people, 3, rng=1)) == 3
+
+
 def test_mallows_models_have_questions_too():
     rows = [["a", "b", "c"]] * 5 + [["b", "a", "c"]] * 3 + [["c", "b", "a"]] * 2
     rankings = tw.Rankings.from_orderings(rows)

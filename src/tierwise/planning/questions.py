@@ -223,7 +223,9 @@ def next_questions(
     does not ask the same thing twice.
 
     Asking about the closest strengths is not the same: close items win about half of their
-    comparisons, tied or not, and such votes alone do not show that there are tiers.
+    comparisons, tied or not, and such votes alone do not show that there are tiers. While no draw
+    has any, questions follow draws of strengths without ties, which have a small weight: they are
+    about items far apart. There need not be any answers yet.
 
     Parameters
     ----------
