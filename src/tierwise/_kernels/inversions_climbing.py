@@ -17,6 +17,7 @@ from tierwise._kernels.consensus import best_runs
 from tierwise._kernels.inversions_lines import LineObjective
 from tierwise._kernels.inversions_partition import (
     Partition,
+    TiedBlocks,
     line_at,
     line_of_net,
     load,
@@ -38,10 +39,40 @@ MOST_ITEMS_TO_EXCHANGE = 60
 MOST_MEMBERS_TO_EXCHANGE = 20_000
 
 
-@compiled
-def load_best_cuts(  # noqa: PLR0912, PLR0915 - all runs, with and without ties, in one pass
-    objective: LineObjective, state: Partition, order: _Integers
+@inlined
+def _begin_run(
+    blocks: TiedBlocks, item: int, meets: _Floats, whole: _Integers, in_run: _Integers
 ) -> None:
+    """Count what tied blocks meet where an item goes before all later ones, in an empty run."""
+    for block in range(in_run.shape[0]):
+        in_run[block] = 0
+    for entry in range(blocks.item_offsets[item], blocks.item_offsets[item + 1]):
+        block = blocks.item_blocks[entry]
+        meets[0, whole[block]] -= blocks.weights[block]
+        whole[block] += 1
+        meets[0, whole[block]] += blocks.weights[block]
+    for number in range(meets.shape[1]):
+        meets[1, number] = 0.0
+        meets[2, number] = meets[0, number]
+
+
+@inlined
+def _lengthen_run(
+    blocks: TiedBlocks, item: int, meets: _Floats, whole: _Integers, in_run: _Integers
+) -> None:
+    """Count an item in the run, and no longer in what follows it."""
+    for entry in range(blocks.item_offsets[item], blocks.item_offsets[item + 1]):
+        block = blocks.item_blocks[entry]
+        weight, number = blocks.weights[block], in_run[block]
+        meets[1, number] -= weight
+        meets[1, number + 1] += weight
+        meets[2, whole[block] - number] -= weight
+        meets[2, whole[block] - number - 1] += weight
+        in_run[block] += 1
+
+
+@compiled
+def load_best_cuts(objective: LineObjective, state: Partition, order: _Integers) -> None:
     """Make the best runs of an order the tiers.
 
     Orders of very many items are cut at every few places only: moves of items do the rest.
@@ -67,17 +98,7 @@ def load_best_cuts(  # noqa: PLR0912, PLR0915 - all runs, with and without ties,
     for first in range(n_items - 1, -1, -1):
         may_begin = first % step == 0
         if has_blocks:
-            for block in range(in_run.shape[0]):
-                in_run[block] = 0
-            item = order[first]
-            for entry in range(blocks.item_offsets[item], blocks.item_offsets[item + 1]):
-                block = blocks.item_blocks[entry]
-                meets[0, whole[block]] -= blocks.weights[block]
-                whole[block] += 1
-                meets[0, whole[block]] += blocks.weights[block]
-            for number in range(width):
-                meets[1, number] = 0.0
-                meets[2, number] = meets[0, number]
+            _begin_run(blocks, order[first], meets, whole, in_run)
         paid, added = 0.0, 0.0
         for last in range(first, n_items):
             item = order[last]
@@ -87,14 +108,7 @@ def load_best_cuts(  # noqa: PLR0912, PLR0915 - all runs, with and without ties,
             if not may_begin:
                 continue
             if has_blocks:
-                for entry in range(blocks.item_offsets[item], blocks.item_offsets[item + 1]):
-                    block = blocks.item_blocks[entry]
-                    weight, number = blocks.weights[block], in_run[block]
-                    meets[1, number] -= weight
-                    meets[1, number + 1] += weight
-                    meets[2, whole[block] - number] -= weight
-                    meets[2, whole[block] - number - 1] += weight
-                    in_run[block] += 1
+                _lengthen_run(blocks, item, meets, whole, in_run)
             if (last + 1) % step != 0 and last + 1 < n_items:
                 continue
             for number in range(2, width):
@@ -200,10 +214,26 @@ def exchange_tiers(state: Partition, position: int | np.int64, skipping: _Floats
             state.tail_meets[position + 1, number] = skipping[position, number]
 
 
+@inlined
+def _find_net_of_role(
+    state: Partition, position: int, role: int, joint: _Floats, skipping: _Floats
+) -> None:
+    """Tied blocks of the line of two tiers joined (0), or of one where they are exchanged."""
+    first, second = state.order[position], state.order[position + 1]
+    for number in range(2, state.net.shape[0]):
+        tail = state.tail_meets[position, number]
+        beyond = state.tail_meets[position + 2, number]
+        if role == 0:
+            net = tail - joint[position, number] - beyond
+        elif role == 1:
+            net = tail - state.tier_meets[second, number] - skipping[position, number]
+        else:
+            net = skipping[position, number] - state.tier_meets[first, number] - beyond
+        state.net[number] = net
+
+
 @compiled
-def try_neighbours(  # noqa: PLR0912 - one loop over roles, so that a line is compiled once
-    objective: LineObjective, state: Partition, tolerance: float
-) -> bool:
+def try_neighbours(objective: LineObjective, state: Partition, tolerance: float) -> bool:
     """Join or exchange two neighbouring tiers if that is better."""
     joint, skipping = meets_of_neighbours(state)
     has_blocks = state.blocks.weights.shape[0] > 0
@@ -223,16 +253,7 @@ def try_neighbours(  # noqa: PLR0912 - one loop over roles, so that a line is co
         # The two joined; the second before the first; the first after the second.
         for role in range(3):
             if has_blocks:
-                for number in range(2, state.net.shape[0]):
-                    tail = state.tail_meets[position, number]
-                    beyond = state.tail_meets[position + 2, number]
-                    if role == 0:
-                        net = tail - joint[position, number] - beyond
-                    elif role == 1:
-                        net = tail - state.tier_meets[second, number] - skipping[position, number]
-                    else:
-                        net = skipping[position, number] - state.tier_meets[first, number] - beyond
-                    state.net[number] = net
+                _find_net_of_role(state, position, role, joint, skipping)
             size, below = n_first, n_worse
             total = state.totals[first] - forward
             if role == 0:
@@ -309,7 +330,49 @@ def try_splits(objective: LineObjective, state: Partition, tolerance: float) -> 
 
 
 @inlined
-def _best_cut(  # noqa: PLR0912 - one loop over parts, so that a line is compiled once
+def _count_parts(
+    state: Partition, position: int | np.int64, meets: _Floats, counts: _Integers
+) -> None:
+    """Count what tied blocks meet where all of a tier is still in the worse of two parts."""
+    blocks, slot = state.blocks, state.order[position]
+    for number in range(meets.shape[1]):
+        meets[1, number] = state.tier_meets[slot, number]
+        meets[2, number] = state.tail_meets[position, number]
+    for block in range(blocks.weights.shape[0]):
+        for place in range(blocks.offsets[block], blocks.offsets[block + 1]):
+            there = state.position_of[state.slot_of[blocks.members[place]]]
+            counts[1, block] += int(there == position)
+            counts[2, block] += int(there >= position)
+
+
+@inlined
+def _count_upwards(blocks: TiedBlocks, item: int, meets: _Floats, counts: _Integers) -> None:
+    """Count an item in the better of two parts, and no longer in the worse one."""
+    for entry in range(blocks.item_offsets[item], blocks.item_offsets[item + 1]):
+        block = blocks.item_blocks[entry]
+        for part in range(3):
+            number = counts[part, block]
+            following = number + 1 if part == 0 else number - 1
+            meets[part, number] -= blocks.weights[block]
+            meets[part, following] += blocks.weights[block]
+            counts[part, block] = following
+
+
+@inlined
+def _find_net_of_part(
+    state: Partition, position: int | np.int64, part: int, meets: _Floats
+) -> None:
+    """Tied blocks of the line of the better (0) or the worse (1) part of a tier."""
+    for number in range(2, state.net.shape[0]):
+        if part == 0:
+            net = state.tail_meets[position, number] - meets[0, number] - meets[2, number]
+        else:
+            net = meets[2, number] - meets[1, number] - state.tail_meets[position + 1, number]
+        state.net[number] = net
+
+
+@inlined
+def _best_cut(
     objective: LineObjective,
     state: Partition,
     position: int | np.int64,
@@ -327,16 +390,7 @@ def _best_cut(  # noqa: PLR0912 - one loop over parts, so that a line is compile
     meets = np.zeros((3, width))
     counts = np.zeros((3, blocks.weights.shape[0]), np.int64)
     if has_blocks:
-        for number in range(width):
-            meets[1, number] = state.tier_meets[slot, number]
-            meets[2, number] = state.tail_meets[position, number]
-        for block in range(blocks.weights.shape[0]):
-            for place in range(blocks.offsets[block], blocks.offsets[block + 1]):
-                there = state.position_of[state.slot_of[blocks.members[place]]]
-                if there == position:
-                    counts[1, block] += 1
-                if there >= position:
-                    counts[2, block] += 1
+        _count_parts(state, position, meets, counts)
     now = line_at(objective, state, position)
     total = state.totals[slot]
     between, upper_total = 0.0, 0.0
@@ -350,27 +404,11 @@ def _best_cut(  # noqa: PLR0912 - one loop over parts, so that a line is compile
         for worse in range(position + 1, state.n_tiers[0]):
             upper_total += state.into[state.order[worse], item]
         if has_blocks:
-            for entry in range(blocks.item_offsets[item], blocks.item_offsets[item + 1]):
-                block = blocks.item_blocks[entry]
-                weight = blocks.weights[block]
-                for part in range(3):
-                    number = counts[part, block]
-                    following = number + 1 if part == 0 else number - 1
-                    meets[part, number] -= weight
-                    meets[part, following] += weight
-                    counts[part, block] = following
+            _count_upwards(blocks, item, meets, counts)
         value = tier_value(objective, cut, meets[0]) + tier_value(objective, size - cut, meets[1])
         for part in range(2):
             if has_blocks:
-                for number in range(2, width):
-                    if part == 0:
-                        net = (
-                            state.tail_meets[position, number] - meets[0, number] - meets[2, number]
-                        )
-                    else:
-                        net = meets[2, number] - meets[1, number]
-                        net -= state.tail_meets[position + 1, number]
-                    state.net[number] = net
+                _find_net_of_part(state, position, part, meets)
             own, below, inversions = cut, size - cut + n_worse, between + upper_total
             if part == 1:
                 own, below, inversions = size - cut, n_worse, total - upper_total

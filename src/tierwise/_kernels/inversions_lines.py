@@ -304,17 +304,21 @@ def _height(
 
 
 @compiled_part
-def _find_peak(  # noqa: PLR0912 - one loop, so that heights are compiled few times
-    grid: FactorialGrid, prior: PriorTable, curve: _Floats, total: float
-) -> tuple[float, float, float]:
-    """Log theta near the peak of what is integrated, its height, and a good step."""
+def _enclose_peak(
+    grid: FactorialGrid,
+    prior: PriorTable,
+    curve: _Floats,
+    total: float,
+    points: _Floats,
+    heights: _Floats,
+) -> None:
+    """Write three points around the peak of what is integrated over log theta, and heights."""
     best, node = -np.inf, 1
     for other in range(1, curve.shape[0]):
         value = curve[other, 0] - grid.thetas[other] * total + prior.at_nodes[other]
         if value > best:
             best, node = value, other
     # Three points that enclose the peak once the middle one is the highest.
-    points, heights = np.empty(3), np.empty(3)
     points[1] = np.log(grid.thetas[node])
     points[0] = np.log(grid.thetas[node - 1]) if node > 1 else points[1] - 1.0
     points[2] = np.log(grid.thetas[min(node + 1, curve.shape[0] - 1)])
@@ -342,6 +346,15 @@ def _find_peak(  # noqa: PLR0912 - one loop, so that heights are compiled few ti
         else:
             end = 2 if upper else 0
             points[end], heights[end] = trial, height
+
+
+@compiled_part
+def _find_peak(
+    grid: FactorialGrid, prior: PriorTable, curve: _Floats, total: float
+) -> tuple[float, float, float]:
+    """Log theta near the peak of what is integrated, its height, and a good step."""
+    points, heights = np.empty(3), np.empty(3)
+    _enclose_peak(grid, prior, curve, total, points, heights)
     step = _LARGEST_STEP
     for end in range(0, 3, 2):
         reach, drop = abs(points[1] - points[end]), heights[1] - heights[end]

@@ -372,13 +372,40 @@ def value_of(objective: LineObjective, state: Partition) -> float:
 
 
 @inlined
-def value_places(  # noqa: PLR0912 - one loop over roles, so that a line is compiled once
-    objective: LineObjective, state: Partition, item: int, places: _Floats
-) -> None:
+def _find_net_of_role(state: Partition, position: int, role: int) -> None:
+    """Tied blocks of a line with the item taken out in its tier, a worse or a better one.
+
+    Where the role is 3, they are those of the line of the item alone before the tier.
+    """
+    if role < 3:
+        find_net(state, position, 1.0 if role < 2 else 0.0, 1.0 if role == 0 else 0.0)
+    else:
+        for number in range(2, state.net.shape[0]):
+            state.net[number] = state.tail_change[position, number]
+
+
+@inlined
+def _value_and_change(
+    objective: LineObjective, state: Partition, position: int
+) -> tuple[float, float]:
+    """Value a tier whatever theta is, and what the item taken out would add to that."""
+    logs, order_weight = objective.log_factorials, objective.order_bonus - objective.n_rankings
+    slot = state.order[position]
+    size = state.sizes[slot]
+    own = objective.tier_constant + order_weight * logs[size]
+    change = order_weight * (logs[size + 1] - logs[size])
+    if state.blocks.weights.shape[0] > 0:
+        for number in range(2, state.net.shape[0]):
+            own += state.tier_meets[slot, number] * logs[number]
+            change += state.tier_change[position, number] * logs[number]
+    return own, change
+
+
+@inlined
+def value_places(objective: LineObjective, state: Partition, item: int, places: _Floats) -> None:
     """Value of the tiers with the item, which is taken out, in each place that it can have."""
     n_tiers = state.n_tiers[0]
     has_blocks = state.blocks.weights.shape[0] > 0
-    logs, order_weight = objective.log_factorials, objective.order_bonus - objective.n_rankings
     n_worse = np.int64(0)
     into_worse = 0.0
     rest = 0.0
@@ -387,17 +414,12 @@ def value_places(  # noqa: PLR0912 - one loop over roles, so that a line is comp
     for position in range(n_tiers - 1, -1, -1):
         slot = state.order[position]
         size, total = state.sizes[slot], state.totals[slot]
-        own = objective.tier_constant + order_weight * logs[size]
-        change = order_weight * (logs[size + 1] - logs[size])
-        if has_blocks:
-            for number in range(2, state.net.shape[0]):
-                own += state.tier_meets[slot, number] * logs[number]
-                change += state.tier_change[position, number] * logs[number]
+        own, change = _value_and_change(objective, state, position)
         # The item in this tier, in a worse one, in a better one, and alone before this one.
         for role in range(4):
             own_size, own_worse, own_total = size, n_worse, total
-            if has_blocks and role < 3:
-                find_net(state, position, 1.0 if role < 2 else 0.0, 1.0 if role == 0 else 0.0)
+            if has_blocks:
+                _find_net_of_role(state, position, role)
             if role == 0:
                 own_size, own_total = size + 1, total + into_worse
             elif role == 1:
@@ -405,9 +427,6 @@ def value_places(  # noqa: PLR0912 - one loop over roles, so that a line is comp
             elif role == 3:
                 own_size, own_worse = 1, n_worse + size
                 own_total = into_worse + state.into[slot, item]
-                if has_blocks:
-                    for number in range(2, state.net.shape[0]):
-                        state.net[number] = state.tail_change[position, number]
             value = line_of_net(objective, state, own_size, own_worse, own_total)
             if role == 0:
                 places[2 * position + 1] = rest + own + change + value

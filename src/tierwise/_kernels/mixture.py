@@ -213,8 +213,66 @@ def draw_binomial(number: int, share: float, rng: np.random.Generator) -> int:
     return below
 
 
+@inlined
+def _weights_of_distances(
+    units: _Integers, decays: _Floats, log_factors: _Floats, highest: float
+) -> _Floats:
+    """``[distance, group]``: weights, where answers are more than distances; else it is empty."""
+    n_answers, n_groups = units.shape
+    n_units = units.max() + 1
+    kept = np.empty((n_units if n_units < n_answers else 0, n_groups))
+    for distance in range(kept.shape[0]):
+        for group in range(n_groups):
+            kept[distance, group] = np.exp(log_factors[group] - highest - decays[group] * distance)
+    return kept
+
+
+@inlined
+def _draw_one(probabilities: _Floats, answer: int, members: _Integers, uniform: float) -> None:
+    """Draw the group of a single person."""
+    n_groups = probabilities.shape[1]
+    # Adding up comparisons needs no branches, which could not be foreseen.
+    cumulative, chosen = 0.0, 0
+    for group in range(n_groups - 1):
+        members[answer, group] = 0
+        cumulative += probabilities[answer, group]
+        chosen += uniform >= cumulative
+    members[answer, n_groups - 1] = 0
+    members[answer, chosen] = 1
+
+
+@inlined
+def _draw_many(
+    probabilities: _Floats, answer: int, weight: int, members: _Integers, rng: np.random.Generator
+) -> None:
+    """Draw how many of so many people are in each group."""
+    n_groups = probabilities.shape[1]
+    open_weight, open_share = weight, 1.0
+    for group in range(n_groups):
+        share = probabilities[answer, group]
+        number = open_weight
+        if group < n_groups - 1 and share < open_share:
+            number = draw_binomial(open_weight, share / open_share, rng)
+        members[answer, group] = number
+        open_weight -= number
+        open_share -= share
+
+
+@inlined
+def _count_members(
+    members: _Integers, answer: int, pivot: _Floats, numbers: _Integers, common: _Floats
+) -> None:
+    """Count those who gave an answer in their groups, and in common with groups of the pivot."""
+    for group in range(numbers.shape[0]):
+        number = members[answer, group]
+        if number > 0:
+            numbers[group] += number
+            for other in range(pivot.shape[1]):
+                common[other, group] += number * pivot[answer, other]
+
+
 @compiled
-def draw_members(  # noqa: PLR0912, PLR0915 - one pass over the answers, without calls that copy
+def draw_members(
     units: _Integers,
     decays: _Floats,
     log_factors: _Floats,
@@ -254,19 +312,13 @@ def draw_members(  # noqa: PLR0912, PLR0915 - one pass over the answers, without
     common = np.zeros((pivot.shape[1], n_groups))
     log_likelihood = 0.0
     highest = log_factors.max()
-    # Where answers are more than distances, each exponential is computed once.
-    n_units = units.max() + 1
-    n_kept = n_units if n_units < n_answers else 0
-    kept = np.empty((n_units if n_kept > 0 else 0, n_groups))
-    for distance in range(n_kept):
-        for group in range(n_groups):
-            kept[distance, group] = np.exp(log_factors[group] - highest - decays[group] * distance)
+    kept = _weights_of_distances(units, decays, log_factors, highest)
     # One logarithm of a product stands for those of many sums.
     product = 1.0
     for answer in range(n_answers):
         total = 0.0
         peak = highest
-        if n_kept > 0:
+        if kept.shape[0] > 0:
             for group in range(n_groups):
                 share = kept[np.uint64(units[answer, group]), group]
                 probabilities[answer, group] = share
@@ -285,32 +337,11 @@ def draw_members(  # noqa: PLR0912, PLR0915 - one pass over the answers, without
         scale = 1.0 / total
         for group in range(n_groups):
             probabilities[answer, group] *= scale
-            members[answer, group] = 0
         if weight == 1:
-            # Adding up comparisons needs no branches, which could not be foreseen.
-            cumulative = 0.0
-            chosen = 0
-            uniform = rng.random()
-            for group in range(n_groups - 1):
-                cumulative += probabilities[answer, group]
-                chosen += uniform >= cumulative
-            members[answer, chosen] = 1
-            numbers[chosen] += 1
-            for other in range(pivot.shape[1]):
-                common[other, chosen] += pivot[answer, other]
-            continue
-        open_weight, open_share = weight, 1.0
-        for group in range(n_groups):
-            share = probabilities[answer, group]
-            number = open_weight
-            if group < n_groups - 1 and share < open_share:
-                number = draw_binomial(open_weight, share / open_share, rng)
-            members[answer, group] = number
-            numbers[group] += number
-            open_weight -= number
-            open_share -= share
-            for other in range(pivot.shape[1]):
-                common[other, group] += number * pivot[answer, other]
+            _draw_one(probabilities, answer, members, rng.random())
+        else:
+            _draw_many(probabilities, answer, weight, members, rng)
+        _count_members(members, answer, pivot, numbers, common)
     return numbers, common, log_likelihood + np.log(product)
 
 
