@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_part
+from tierwise._kernels.compiling import compiled, compiled_part, inlined
 from tierwise._kernels.recursion import first_choice, next_choice
 
 _Floats = npt.NDArray[np.float64]
@@ -78,10 +78,39 @@ class _Answer(NamedTuple):
     offsets: _Integers
 
 
+@inlined
+def _number_states(
+    sizes: _Integers,
+    starts: _Integers,
+    free: _Integers,
+    free_strides: _Integers,
+    n_codes: int,
+    n_states: _Integers,
+) -> _Integers:
+    """Return where the states of each boundary begin, for each code of the free items left."""
+    n_tiers, n_listed, n_free = sizes.shape[0], starts.shape[0] - 1, free.sum()
+    offsets = np.empty((n_tiers + 1) * n_codes + 1, dtype=np.int64)
+    offsets[0] = 0
+    for code in range(n_codes):
+        left = 0
+        if n_free > 0:
+            for label in range(n_tiers):
+                left += code // free_strides[label] % (free[label] + 1)
+        # Where blocks begin among the listed items; states are counted here, and added up below.
+        position = left - n_free
+        for boundary in range(n_tiers + 1):
+            number = 0
+            if 0 <= position <= n_listed:
+                number = n_states[starts[position]] if starts[position] < position else 1
+            offsets[boundary * n_codes + code + 1] = number
+            position += sizes[boundary] if boundary < n_tiers else 0
+    for index in range(1, offsets.shape[0]):
+        offsets[index] += offsets[index - 1]
+    return offsets
+
+
 @compiled_part
-def _read_answer(  # noqa: PLR0912 - one pass over the listed items
-    setting: Setting, sequence: _Integers, starts: _Integers
-) -> _Answer:
+def _read_answer(setting: Setting, sequence: _Integers, starts: _Integers) -> _Answer:
     """Lay out an answer, and number its states."""
     labels, sizes, logs = setting.labels, setting.sizes, setting.log_factorials
     n_tiers, n_listed = sizes.shape[0], starts.shape[0] - 1
@@ -110,39 +139,14 @@ def _read_answer(  # noqa: PLR0912 - one pass over the listed items
         start = end
     free = np.empty(n_tiers, dtype=np.int64)
     free_strides = np.empty(n_tiers, dtype=np.int64)
-    n_free, n_codes = 0, 1
+    n_codes = 1
     for label in range(n_tiers - 1, -1, -1):
         free[label] = sizes[label] - before[n_listed, label]
         free_strides[label] = n_codes
-        n_free += free[label]
         n_codes *= free[label] + 1
-    offsets = np.empty((n_tiers + 1) * n_codes + 1, dtype=np.int64)
-    offsets[0] = 0
-    for code in range(n_codes):
-        left = 0
-        if n_free > 0:
-            for label in range(n_tiers):
-                left += code // free_strides[label] % (free[label] + 1)
-        # Where blocks begin among the listed items; states are counted here, and added up below.
-        position = left - n_free
-        for boundary in range(n_tiers + 1):
-            number = 0
-            if 0 <= position <= n_listed:
-                number = n_states[starts[position]] if starts[position] < position else 1
-            offsets[boundary * n_codes + code + 1] = number
-            position += sizes[boundary] if boundary < n_tiers else 0
-    for index in range(1, offsets.shape[0]):
-        offsets[index] += offsets[index - 1]
+    offsets = _number_states(sizes, starts, free, free_strides, n_codes, n_states)
     return _Answer(
-        sequence,
-        starts,
-        ends,
-        before,
-        log_orders,
-        free,
-        free_strides,
-        group_strides,
-        offsets,
+        sequence, starts, ends, before, log_orders, free, free_strides, group_strides, offsets
     )
 
 
