@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_part
+from tierwise._kernels.compiling import compiled, compiled_part, inlined
 from tierwise._kernels.luce import make_block
 from tierwise._kernels.luce_times import RaceAnswers, draw_running_times
 from tierwise._kernels.ordered_partition import (
@@ -110,7 +110,7 @@ def _count(tiers: Tiers, tier: int, size: float, arrived: float, ran: float) -> 
     tiers.sizes[tier], tiers.arrived[tier], tiers.ran[tier] = size, arrived, ran
 
 
-@compiled_part
+@inlined
 def _sum_by_tier(tiers: Tiers, given: Given) -> None:
     """Add up items, arrivals and times of each tier."""
     for tier in range(len(tiers.sizes)):
@@ -172,7 +172,7 @@ def _move_items(
     return count
 
 
-@compiled_part
+@inlined
 def _shuffled_members(
     labels: _Integers, first: int, second: int, members: _Integers, rng: np.random.Generator
 ) -> int:
@@ -189,7 +189,7 @@ def _shuffled_members(
     return n_members
 
 
-@compiled_part
+@inlined
 def _deal(
     first: int,
     second: int,

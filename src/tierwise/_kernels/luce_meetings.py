@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_part
+from tierwise._kernels.compiling import compiled, compiled_part, inlined
 from tierwise._kernels.luce_chain import write_draw
 from tierwise._kernels.luce_worths import (
     Effects,
@@ -133,7 +133,7 @@ def _log_density_of_item(
     return float(value)
 
 
-@compiled_part
+@inlined
 def _write_logs(item: int, count: int, given: Meeting, stand: Stand, logs: _Floats) -> None:
     """Write the log-likelihood of the answers about an item in each tier, given all worths."""
     for tier in range(count):
@@ -149,7 +149,7 @@ def _write_logs(item: int, count: int, given: Meeting, stand: Stand, logs: _Floa
                 logs[tier] -= met * stand.turned[other, tier]
 
 
-@compiled_part
+@inlined
 def _best_of_others(logs: _Floats, count: int, left_out: int) -> int:
     """Return the tier of the largest log, but for one, which may be none."""
     best = -1
@@ -292,7 +292,7 @@ class _Parts(NamedTuple):
     changes: _Floats
 
 
-@compiled_part
+@inlined
 def _list_members(
     upper: int, lower: int, labels: _Integers, members: _Integers, above: _Integers
 ) -> int:
@@ -336,7 +336,7 @@ def _write_changes(
             parts.changes[2 + row, tier] = change
 
 
-@compiled_part
+@inlined
 def _deal(
     middle: float,
     gap: float,
@@ -367,7 +367,7 @@ def _deal(
     return log_sides
 
 
-@compiled_part
+@inlined
 def _gain_of_answers(
     log_high: float,
     middle: float,
@@ -411,7 +411,7 @@ def _gain_of_answers(
     return float(gain)
 
 
-@compiled_part
+@inlined
 def _has_between(low: float, high: float, left_out: int, count: int, stand: Stand) -> bool:
     """Return whether a tier has a log worth between two."""
     found = False
@@ -420,7 +420,7 @@ def _has_between(low: float, high: float, left_out: int, count: int, stand: Stan
     return found
 
 
-@compiled_part
+@inlined
 def _join(middle: float, parts: _Parts, given: Meeting, stand: Stand) -> int:
     """Join the two tiers, with a log worth; return the number of tiers."""
     count, upper, lower = parts.n_tiers, parts.upper, parts.lower
@@ -435,7 +435,7 @@ def _join(middle: float, parts: _Parts, given: Meeting, stand: Stand) -> int:
     return _close(lower, count, given, stand)
 
 
-@compiled_part
+@inlined
 def _cut(log_high: float, log_low: float, parts: _Parts, given: Meeting, stand: Stand) -> int:
     """Put the members that are not above into a new tier; return the number of tiers."""
     count, n_below = parts.n_tiers, 0
