@@ -615,7 +615,7 @@ def _peers(kept: dict[str, Any]) -> list[str]:
         "Strengths are those of one item each, found once, or in battles that are drawn again a",
         "hundred times: the shortest wall time of some calls. Tiers of players are searched once,",
         "and those of scores come with a posterior, as `leaderboard` gives it; these are times of",
-        "the cores. autorank tests which mean ranks differ, which asks less and takes less.",
+        "the cores. autorank tests which mean ranks differ, which asks less.",
         "BayesMallows was not run here; its dated figures are in [the benchmarks](benchmarks.md).",
         "",
         "| what | data | tierwise | peer | its time | remark |",
