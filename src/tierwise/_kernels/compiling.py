@@ -29,6 +29,11 @@ _OPTIONS: dict[str, Any] = {
 _FEW_STEPS = 300_000
 
 
+# `CompilerOfParts` relies on the inside of Numba: with other versions parts are compiled as all
+# functions are, which takes longer.
+_NUMBA_OF_PARTS = (0, 68)
+
+
 class Kernel(Generic[_Parameters, _Result]):
     """A function that is compiled when it is first called.
 
@@ -55,7 +60,7 @@ class Kernel(Generic[_Parameters, _Result]):
         _introduce_kernels()
         _tell_of_compiling()
         options = self._options
-        if self._is_part:
+        if self._is_part and numba.version_info.short == _NUMBA_OF_PARTS:
             from tierwise._kernels.compiler_of_parts import CompilerOfParts
 
             options = {**options, "pipeline_class": CompilerOfParts}
