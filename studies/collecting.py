@@ -73,7 +73,7 @@ class Settings:
     # Votes per batch, batches, batches from look to look, and collections of LLMFAO again.
     again: tuple[int, int, int, int] = (150, 60, 5, 3)
     # Numbers of rankings that are looked at, and how many collections of each truth.
-    looks: tuple[int, ...] = tuple(range(8, 61, 4))
+    looks: tuple[int, ...] = tuple(range(8, 61))
     streams: int = 40
     seed: int = 36
 
@@ -420,9 +420,8 @@ def tell(results: Results, settings: Settings) -> str:
         _table_of_asking(results["asked"]),
         CONCLUSION,
         _told_again(results["again"]),
-        "**Looking again and again.** Rankings of four items were collected, and looked at "
-        f"{len(settings.looks)} times, after {settings.looks[0]}, {settings.looks[1]}, ... "
-        f"{settings.looks[-1]} of them (a look after every single one costs four times as much). "
+        "**Looking again and again.** Rankings of four items were collected, and looked at after "
+        f"every single one, from the {settings.looks[0]}th to the {settings.looks[-1]}th. "
         "The truth is one leader that wins three of four comparisons, two tied leaders that win "
         "four of five against the others, or four tied items. The naive rule stops as soon as a "
         "signed-rank test of the two best has p < 0.05, and publishes their difference; `enough` "
