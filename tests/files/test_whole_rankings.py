@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 import tierwise as tw
+from tierwise.files.notation import is_ranking
 
 
 def read(cells, **options):
@@ -113,3 +114,9 @@ def test_two_columns_of_rankings_with_ties_are_refused():
     cells = ["a > b = c", "c > a = b"]
     with pytest.raises(tw.InputError, match="both hold rankings"):
         tw.read(pd.DataFrame({"before": cells, "after": cells}))
+
+
+@pytest.mark.parametrize("filler", [" ", "-", "=", ">"])
+def test_long_runs_of_signs_take_no_time(filler):
+    # Patterns that try every length of a run at every place would take minutes.
+    assert not is_ranking("a" + filler * 300_000 + "a")

@@ -6,8 +6,8 @@ from typing import TypeAlias
 from tierwise.errors import InputError, quoted
 
 # Arrows are written, too: tea -> milk.
-_BETTER = re.compile(r"\s*(?:-*>+|[≻→])\s*")
-_TIED = re.compile(r"\s*[=~]\s*")
+_BETTER = re.compile(r"-{0,3}>{1,3}|[≻→]")
+_TIED = re.compile(r"[=~]")
 
 Answer: TypeAlias = list[str | list[str]]
 """The items of an answer, best first; tied ones are a list."""
@@ -16,7 +16,7 @@ Answer: TypeAlias = list[str | list[str]]
 def is_ranking(line: str) -> bool:
     """Return whether there is > between the names of a line."""
     parts = _BETTER.split(line)
-    return len(parts) > 1 and all(parts)
+    return len(parts) > 1 and all(part.strip() for part in parts)
 
 
 def names_in(answer: Answer) -> list[str]:
