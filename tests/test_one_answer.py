@@ -149,3 +149,25 @@ def test_pages_and_the_shell_agree(name, tmp_path):
     assert shown["family"] == choice.family
     own = [sorted(map(str, tier)) for tier in choice.fit.tiers]
     assert [sorted(tier) for tier in shown["tiers"]] == own
+
+
+SMALL = ["tmw", "twm", "mtw", "tmw", "wtm", "twm", "mwt", "tmw", "twm", "wmt"]
+
+
+def test_odds_are_the_same_in_a_search_of_several_models_a_fit_and_draws():
+    data = tw.Rankings.from_orderings([list(row) for row in SMALL])
+    found = tw.search(data, progress="off", rng=1)
+    assert len(found.families) > 1
+    rows = {row.tiers: found.behind(row) for row in found.leaderboard}
+    assert found.best.tiers == tw.Tiers([["m", "t", "w"]])
+    for fit in (found.best, tw.fit(data, (3,), family="luce")):
+        for other in fit.references:
+            behind = fit.log_posterior - other.log_posterior
+            assert behind == pytest.approx(rows[other.tiers], abs=1e-9)
+    draws = tw.sample_posterior(data, draws=4000, progress="off", rng=1)
+    labels = draws.labels.reshape(-1, 3)
+    tea_first = np.where(np.array(draws.items) == "t", 1, 2)
+    n_single, n_tea = (labels == 1).all(axis=1).sum(), (labels == tea_first).all(axis=1).sum()
+    behind = rows[tw.Tiers([["t"], ["m", "w"]])]
+    # The evidence of a search is Laplace's approximation but for the best tiers.
+    assert np.log(n_single / n_tea) == pytest.approx(behind, abs=0.15)

@@ -15,7 +15,7 @@ all kinds are compared by the same measure.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import log, nan
+from math import nan
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
@@ -261,7 +261,7 @@ def search_several_thetas(
     labels = best.tiers.label_array(source.items)
     value = float(log_integrated_thetas(answers, labels, setting.prior_theta))
     score = value - log_number_of_tiers(best.sizes)
-    score += log_prior_of_sizes(judge.prior_sizes, best.sizes) - log(judge.n_families)
+    score += log_prior_of_sizes(judge.prior_sizes, best.sizes)
     return [_with_best(single, best, score, "coordinate ascent")]
 
 
@@ -349,8 +349,7 @@ class _ScoreOfLines:
         sizes: Sizes = tuple(np.bincount(labels).tolist())
         lines = lines_of_tiers(self.source.weak_orders, labels, self.objective)
         score = lines.log_likelihood("tier") - log_number_of_tiers(sizes)
-        score += log_prior_of_sizes(self.judge.prior_sizes, sizes)
-        return score - (log(self.judge.n_families) if len(sizes) > 1 else 0.0)
+        return score + log_prior_of_sizes(self.judge.prior_sizes, sizes)
 
 
 def _neighbours(labels: npt.NDArray[np.int64]) -> Iterator[npt.NDArray[np.int64]]:

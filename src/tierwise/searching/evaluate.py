@@ -21,7 +21,7 @@ They are judged by one of these criteria:
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from math import ceil, inf, isnan, log, nan
+from math import ceil, inf, isnan, nan
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -393,9 +393,6 @@ class Judge:
         Name of the criterion.
     prior_sizes
         Prior of size vectors, for "posterior" and "evidence".
-    n_families
-        Number of kinds of models that are compared. They share the prior probability that there
-        are tiers.
     shortlist
         For "both": the share of size vectors, among those with equally many tiers, that are
         compared by I.
@@ -404,7 +401,6 @@ class Judge:
     criterion: Criterion
     prior_sizes: SizesPrior = "uniform"
     shortlist: float = 0.25
-    n_families: int = 1
 
     def __post_init__(self) -> None:
         check_choice("criterion", self.criterion, get_args(Criterion))
@@ -423,18 +419,13 @@ class Judge:
         if self.criterion == "agreement":
             value = evaluation.agreement
         elif self.criterion == "evidence":
-            value = evaluation.log_evidence + self._log_prior(evaluation.sizes)
+            value = evaluation.log_evidence + log_prior_of_sizes(self.prior_sizes, evaluation.sizes)
         elif self.criterion == "posterior":
             value = evaluation.log_integrated - log_number_of_tiers(evaluation.sizes)
-            value += self._log_prior(evaluation.sizes)
+            value += log_prior_of_sizes(self.prior_sizes, evaluation.sizes)
         else:
             value = evaluation.criterion
         return -inf if isnan(value) else value
-
-    def _log_prior(self, sizes: Sizes) -> float:
-        """Log prior of sizes, up to a constant that is the same for all kinds of models."""
-        shared = log(self.n_families) if len(sizes) > 1 else 0.0
-        return log_prior_of_sizes(self.prior_sizes, sizes) - shared
 
     def error(self, evaluation: "Evaluation") -> float:
         """Return the standard error of that."""

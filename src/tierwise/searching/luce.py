@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import log, nan
+from math import nan
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -91,7 +91,6 @@ class RaceSearch:
     def conclude(
         self,
         merging: Merging,
-        n_families: int,
         provenance: Callable[[], Provenance],
     ) -> Search:
         """Make the result of a search.
@@ -100,8 +99,6 @@ class RaceSearch:
         ----------
         merging
             What the search of other families starts from, which the result shows.
-        n_families
-            How many families share the prior probability of tiers.
         provenance
             Tells version, seed and time when all is done.
         """
@@ -122,7 +119,7 @@ class RaceSearch:
             return Candidate(
                 sizes=one.sizes,
                 tiers=named_tiers(one.labels, races.items),
-                score=score - (log(n_families) if len(one.sizes) > 1 else 0.0),
+                score=score,
                 criterion=one.worths.log_likelihood - log_number_of_tiers(one.sizes),
                 criterion_error=0.0,
                 agreement=agreement_of_counts(data.pair_counts, one.labels).overall,

@@ -245,7 +245,6 @@ def search(
     kinds = [all_sizes.kinds_of(source, thetas) for source in sources]
     one_theta = thetas not in ("tier", "place")
     n_families = len(sources) * one_theta + sum(map(len, kinds)) + plan.luce
-    judge = replace(judge, n_families=max(n_families, 1))
     # What is compared with others is not searched longer than was expected when it was let in.
     searches: list[Searched] = []
     for source, further in zip(sources, kinds, strict=True):
@@ -258,7 +257,7 @@ def search(
             # Battles are searched once: they draw from the seed itself.
             as_generator(rng if source.capabilities.engine == "comparisons" else entropy),
         )
-        interrupted, how = _run(exploration, strategy, beginning, limit.among(judge.n_families))
+        interrupted, how = _run(exploration, strategy, beginning, limit.among(n_families))
         single = conclude(exploration, how, merging, watch, rng, interrupted=interrupted)
         found = [single] if one_theta or not further else []
         for kind in further:
@@ -276,7 +275,6 @@ def search(
         conclude_races = partial(
             RaceSearch.conclude,
             merging=merging,
-            n_families=judge.n_families,
             provenance=lambda: watch.provenance(rng),
         )
         searches = orders_only([*searches, with_worths(conclude_races(races))], known, left_out)
