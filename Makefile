@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # In this order, which conftest.py explains, nothing is compiled twice.
 IN_PARALLEL := --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo run-installed dev-installed warm-up test test-slow test-all test-lowest coverage lint format build check-dist bench bench-history \
+.PHONY: demo run-installed dev-installed warm-up test-ready test test-slow test-all test-lowest coverage lint format build check-dist bench bench-history \
   bench-compare studies studies-quick docs docs-installed notebooks clean help
 
 help:
@@ -37,7 +37,7 @@ $(VENV)/.run-installed: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --no-compile --editable .
 	@touch $@
 
-$(VENV)/.dev-installed: pyproject.toml | $(BIN)/python
+$(VENV)/.dev-installed: pyproject.toml | $(VENV)/.run-installed
 	$(BIN)/python -m pip install --quiet --no-compile --editable ".[dev,lint]"
 	@touch $@ $(VENV)/.run-installed
 
@@ -45,9 +45,10 @@ run-installed: $(VENV)/.run-installed
 
 dev-installed: $(VENV)/.dev-installed
 
-# All cores compile what the tests, too, would compile, one process by one.
+# All cores compile what the tests, too, would compile, one process by one. The path is given because
+# more may be installed meanwhile, which takes the package away for a moment.
 $(VENV)/.warmed-up: $(wildcard src/tierwise/_kernels/*.py) src/tierwise/_kernels/first_uses.json | $(VENV)/.run-installed
-	@$(BIN)/tierwise warm-up
+	@PYTHONPATH=src $(BIN)/python -m tierwise warm-up
 	@touch $@
 
 warm-up: $(VENV)/.warmed-up
@@ -55,7 +56,11 @@ warm-up: $(VENV)/.warmed-up
 demo: $(VENV)/.run-installed
 	@$(BIN)/tierwise demo
 
-test: $(VENV)/.dev-installed $(VENV)/.warmed-up
+# Installing mostly waits, so kernels are compiled at the same time.
+test-ready:
+	@$(MAKE) --jobs 2 dev-installed warm-up
+
+test: test-ready
 	$(BIN)/python -m pytest $(IN_PARALLEL)
 
 test-slow: $(VENV)/.dev-installed
