@@ -309,3 +309,61 @@ def test_noise_with_large_weights_is_not_taken_for_tiers():
     )
     battles = tw.read_battles(StringIO(f"model_a,model_b,winner,weight\n{rows}\n"))
     assert len(tw.search(battles, progress="off").best.tiers) == 1
+
+
+def table_of(header, *rows):
+    return StringIO("\n".join([header, *rows]) + "\n")
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "home,away,home_goals,away_goals",
+        "HomeTeam,AwayTeam,FTHG,FTAG",
+        "home_team,away_team,home_score,away_score",
+        "team_a,team_b,points_a,points_b",
+        "player1,player2,score1,score2",
+    ],
+)
+def test_the_points_of_both_say_who_won(header):
+    battles = tw.read(table_of(header, "Ajax,PSV,2,1", "PSV,Ajax,0,0", "PSV,Ajax,0,10"))
+    assert isinstance(battles, tw.Battles)
+    assert battles.items == ("Ajax", "PSV")
+    assert battles.decided.tolist() == [[0, 2], [0, 0]]
+    assert battles.n_drawn == 1
+    assert "who has more wins" in str(battles.reading)
+
+
+def test_matches_without_points_are_left_out_and_said():
+    rows = ["Ajax,PSV,2,1", "PSV,Ajax,,", "PSV,Ajax,1,3"]
+    battles = tw.read_battles(table_of("home,away,home_goals,away_goals", *rows))
+    assert battles.decided.tolist() == [[0, 2], [0, 0]]
+    assert "1 row without points is left out" in str(battles.reading)
+    with pytest.raises(tw.InputError, match=r"line 3: the number in column 'away_goals' is miss"):
+        tw.read_battles(table_of("home,away,home_goals,away_goals", "Ajax,PSV,2,1", "PSV,Ajax,1,"))
+    # A row is named as it is in the file, although one before it was left out.
+    with pytest.raises(tw.InputError, match="line 3: 'PSV' is compared with itself"):
+        tw.read_battles(table_of("home,away,home_goals,away_goals", "Ajax,PSV,,", "PSV,PSV,1,0"))
+
+
+def test_columns_of_points_can_be_named():
+    text = "x,y,here,there\nAjax,PSV,2,1\nPSV,Ajax,2,0\n"
+    battles = tw.read(StringIO(text), first="x", second="y", points=("here", "there"))
+    assert battles.decided.tolist() == [[0, 1], [1, 0]]
+    with pytest.raises(tw.InputError, match="points needs two columns"):
+        tw.read_battles(StringIO(text), first="x", second="y", points=("here",))
+    with pytest.raises(tw.InputError, match="there is no column 'goals' for the points"):
+        tw.read_battles(StringIO(text), first="x", second="y", points=("here", "goals"))
+
+
+def test_a_column_of_results_comes_before_points_unless_these_are_named():
+    rows = ["Ajax,PSV,2,1,H", "PSV,Ajax,0,0,D", "PSV,Ajax,0,4,A", "Ajax,PSV,5,0,A"]
+    header = "HomeTeam,AwayTeam,FTHG,FTAG,FTR"
+    battles = tw.read_battles(table_of(header, *rows))
+    assert battles.decided.tolist() == [[0, 2], [1, 0]]
+    assert battles.n_drawn == 1
+    named = tw.read_battles(table_of(header, *rows), points=("FTHG", "FTAG"))
+    assert named.decided.tolist() == [[0, 3], [0, 0]]
+    # Where one is at home, A is the other one, so that B says nothing.
+    with pytest.raises(tw.InputError, match="the winner is 'B', which is neither"):
+        tw.read_battles(table_of("home,away,winner", "Ajax,PSV,B"))

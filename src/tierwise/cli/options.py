@@ -199,6 +199,15 @@ Loser: TypeAlias = Annotated[
     str | None,
     column("The column of the loser, if only winner and loser are named.", BATTLES),
 ]
+Points: TypeAlias = Annotated[
+    str | None,
+    option(
+        BATTLES,
+        "The two columns of the points of the first and the second model, if no column says who "
+        "won.",
+        "NAMES",
+    ),
+]
 Judge: TypeAlias = Annotated[str | None, column("The column of the judge.", BATTLES)]
 Drawn: TypeAlias = Annotated[
     Literal["half", "drop", "model"],

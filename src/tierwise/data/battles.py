@@ -220,6 +220,7 @@ class Battles:
         second: str | None = None,
         winner: str | None = None,
         loser: str | None = None,
+        points: tuple[str, str] | None = None,
         judge: str | None = None,
         weights: str | None = None,
         weights_are: WeightsAre | None = None,
@@ -232,7 +233,13 @@ class Battles:
         check_choice("drawn", drawn, get_args(DrawnAs))
         check_choice("position", position, get_args(Position))
         columns = BattleColumns(
-            first=first, second=second, winner=winner, loser=loser, judge=judge, weight=weights
+            first=first,
+            second=second,
+            winner=winner,
+            loser=loser,
+            points=points,
+            judge=judge,
+            weight=weights,
         )
         if columns == BattleColumns() and not have_columns_of_battles(table.columns):
             other = not_battles(table)

@@ -45,7 +45,7 @@ Purpose: TypeAlias = Literal["any", "leaderboard"]
 
 # Options that name the kind of data that they are for.
 _OF_BEST_WORST = frozenset({"shown", "best", "worst", "choice_set"})
-_OF_BATTLES = frozenset({"first", "second", "winner", "loser", "judge"})
+_OF_BATTLES = frozenset({"first", "second", "winner", "loser", "points", "judge"})
 _OF_LONG_SCORES = frozenset({"task", "score"})
 _OF_COLUMNS = frozenset({"items", "tasks", "items_in", "item", "layout"})
 _OF_WIDE_SCORES = frozenset({"tasks", "lower", "items_in"})

@@ -25,6 +25,7 @@ def read_battles(
     second: str | None = None,
     winner: str | None = None,
     loser: str | None = None,
+    points: tuple[str, str] | None = None,
     judge: str | None = None,
     weights: str | None = None,
     weights_are: WeightsAre | None = None,
@@ -53,6 +54,10 @@ def read_battles(
         such as "1-0" or "3:1".
     loser
         The column of the model that lost, if the table has only a winner and a loser.
+    points
+        The columns of the points of the first and of the second model, if no column says who won:
+        who has more wins. Names such as home_goals and away_goals, or score_a and score_b, are
+        detected. Rows without points are left out.
     judge
         The column that says who decided; names such as judge, worker, annotator or voter are
         detected.
@@ -83,6 +88,8 @@ def read_battles(
     >>> from io import StringIO
     >>> read_battles(StringIO("model_a,model_b,winner\nx,y,model_a\ny,z,tie\n"))
     Battles(2 battles of 3 items, 1 drawn: half to each side)
+    >>> read_battles(StringIO("home,away,home_goals,away_goals\nx,y,2,0\ny,z,1,1\nz,x,,\n"))
+    Battles(2 battles of 3 items, 1 drawn: half to each side)
     """
     name, table = open_table(source, format, encoding, sheet)
     with errors_name(name):
@@ -92,6 +99,7 @@ def read_battles(
             second=second,
             winner=winner,
             loser=loser,
+            points=points,
             judge=judge,
             weights=weights,
             weights_are=weights_are,

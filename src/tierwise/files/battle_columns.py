@@ -1,6 +1,6 @@
-"""Which columns of a table are those of battles: two models and the winner, or winner and loser."""
+"""Which columns of a table are those of battles: two models and who won, or winner and loser."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tierwise.errors import InputError, quoted, use
@@ -14,13 +14,34 @@ _CONTESTANTS = (
     ("first", "second"),
     ("home", "away"),
     ("white", "black"),
+    ("home_team", "away_team"),
+    ("team_a", "team_b"),
+    ("team_1", "team_2"),
+    ("player_1", "player_2"),
     ("a", "b"),
     ("one", "other"),
 )
 # Two columns whose order says nothing: who was shown first is not known.
 _WITHOUT_ORDER = ("one", "other")
 _WINNER_AND_LOSER = (("winner", "loser"), ("preferred", "other"), ("better", "worse"))
-_WINNERS = ("winner", "outcome", "result", "vote")
+# The points of the two, where these say who won.
+_POINTS = (
+    *(
+        pair
+        for what in ("goals", "score", "points")
+        for pair in (
+            (f"home_{what}", f"away_{what}"),
+            (f"{what}_home", f"{what}_away"),
+            (f"{what}_a", f"{what}_b"),
+            (f"{what}_1", f"{what}_2"),
+            (f"{what}_left", f"{what}_right"),
+        )
+    ),
+    ("fthg", "ftag"),
+)
+_WINNERS = ("winner", "outcome", "result", "vote", "ftr")
+# What results of matches are called where one of the two is at home.
+_AT_HOME, _AWAY = ("home", "hometeam"), ("away", "awayteam")
 _JUDGES = ("judge", "worker", "annotator", "assessor", "voter", "rater", "user")
 _WEIGHTS = ("weight", "weights", "count")
 
@@ -37,6 +58,8 @@ class BattleColumns:
         Who won.
     loser
         Who lost, if there are no columns for the two models.
+    points
+        The points of the first and of the second model, if no column says who won.
     judge, weight
         Who decided, and how often the row counts.
     """
@@ -45,22 +68,30 @@ class BattleColumns:
     second: str | None = None
     winner: str | None = None
     loser: str | None = None
+    points: tuple[str, str] | None = None
     judge: str | None = None
     weight: str | None = None
 
 
 def are_battles(names: Iterable[object]) -> bool:
-    """Return whether there are columns for two models and for the winner.
+    """Return whether there are columns for two models, and for the winner or the points of both.
 
     Examples
     --------
     >>> are_battles(["Model A", "Model B", "winner"]), are_battles(["winner", "loser"])
     (True, False)
+    >>> are_battles(["home", "away", "home_goals", "away_goals"])
+    True
     """
     known = {plain_word(str(name)) for name in names}
-    return "winner" in known and any(
-        all(plain_word(name) in known for name in pair) for pair in _CONTESTANTS
+    return _pair_in(_CONTESTANTS, known) is not None and (
+        "winner" in known or _pair_in(_POINTS, known) is not None
     )
+
+
+def _pair_in(pairs: Iterable[tuple[str, str]], known: Container[str]) -> tuple[str, str] | None:
+    """Return the first pair of names of which both are known."""
+    return next((pair for pair in pairs if all(plain_word(name) in known for name in pair)), None)
 
 
 def can_be_battles(names: Sequence[str]) -> bool:
@@ -87,8 +118,7 @@ def have_columns_of_battles(names: Iterable[object]) -> bool:
     (True, False)
     """
     known = {plain_word(str(name)) for name in names}
-    pairs = [*_CONTESTANTS, *_WINNER_AND_LOSER]
-    return "winner" in known or any(all(plain_word(one) in known for one in pair) for pair in pairs)
+    return "winner" in known or _pair_in([*_CONTESTANTS, *_WINNER_AND_LOSER], known) is not None
 
 
 @dataclass(frozen=True)
@@ -97,10 +127,13 @@ class Roles:
 
     Attributes
     ----------
-    first, second, outcome, judge, weight
-        Numbers of columns; ``outcome`` is None if the first model is the winner.
-    first_words, second_words
-        What the outcome is called if the first or the second model won.
+    first, second, outcome, points, judge, weight
+        Numbers of columns; ``outcome`` is None if the first model is the winner, or if ``points``
+        are the columns that say who won.
+    first_words, second_words, drawn_words
+        What the outcome is called if the first model won, the second, or nobody.
+    letters
+        Whether the two models may also be called A and B.
     ordered
         Whether the first column holds the model that was shown first.
     """
@@ -108,11 +141,20 @@ class Roles:
     first: int
     second: int
     outcome: int | None
+    points: tuple[int, int] | None
     judge: int | None
     weight: int | None
     first_words: frozenset[str]
     second_words: frozenset[str]
+    drawn_words: frozenset[str]
+    letters: bool
     ordered: bool
+
+    @property
+    def answers(self) -> tuple[int, ...]:
+        """The columns that say who met whom, who won and who decided."""
+        used = (self.first, self.second, self.outcome, *(self.points or ()), self.judge)
+        return tuple(number for number in used if number is not None)
 
 
 def _winner_and_loser(
@@ -134,6 +176,12 @@ def _winner_and_loser(
                     second=...,
                     winner=...,
                 ),
+                use(
+                    "to name the columns of the two models and of their points",
+                    first=...,
+                    second=...,
+                    points=...,
+                ),
                 use("to name the columns of the winner and the loser", winner=..., loser=...),
             ],
         )
@@ -148,6 +196,8 @@ def roles_of(names: Sequence[str], columns: BattleColumns) -> Roles:
     >>> roles = roles_of(["id", "left", "right", "winner", "worker"], BattleColumns())
     >>> roles.first, roles.second, roles.outcome, roles.judge
     (1, 2, 3, 4)
+    >>> roles_of(["home", "away", "home goals", "away goals"], BattleColumns()).points
+    (2, 3)
     """
     place = {plain_word(str(name)): number for number, name in enumerate(names)}
 
@@ -173,42 +223,83 @@ def roles_of(names: Sequence[str], columns: BattleColumns) -> Roles:
             "you named only one of the two columns of models",
             [use("to name both", first=..., second=...)],
         )
-    outcome = known(_WINNERS) if winner is None else winner
+    points = _points_of(place, columns.points, said)
+    outcome = known(_WINNERS) if winner is None and columns.points is None else winner
+    if first is None and loser is None:
+        first, second = _contestants(place, outcome, decided=points is not None)
+    if first is None or second is None:
+        if loser is not None and winner is None:
+            winner = outcome
+        first, second = _winner_and_loser(place, winner, loser)
+        outcome = points = None
+    elif outcome is not None:
+        points = None
+    elif points is None:
+        raise InputError(
+            "no column says who won",
+            [
+                use("to name the column of the winner", winner=...),
+                use("to name the columns of the points of both", points=...),
+            ],
+        )
+    used = {first, second, outcome, *(points or ())}
+    judge = _free(known(_JUDGES), used) if judge is None else judge
+    weight = _free(known(_WEIGHTS), used) if weight is None else weight
+    own = plain_word(str(names[first])), plain_word(str(names[second]))
+    at_home = own[0] in _AT_HOME and own[1] in _AWAY
+    return Roles(
+        first,
+        second,
+        outcome,
+        points,
+        judge,
+        weight,
+        frozenset({"modela", "left", own[0], *(("h", "home") if at_home else ())}),
+        frozenset({"modelb", "right", own[1], *(("a", "away") if at_home else ())}),
+        frozenset({"tie", "draw", "tie(bothbad)", "bothbad", *(("d",) if at_home else ())}),
+        letters=not at_home,
+        ordered=(outcome is not None or points is not None) and own[0] != _WITHOUT_ORDER[0],
+    )
+
+
+def _points_of(
+    place: Mapping[str, int],
+    named: tuple[str, str] | None,
+    said: Callable[[str | None, str], int | None],
+) -> tuple[int, int] | None:
+    """Return the columns of points, as said or by their names; None if there are none."""
+    if named is None:
+        pair = _pair_in(_POINTS, place)
+        return None if pair is None else (place[plain_word(pair[0])], place[plain_word(pair[1])])
+    if isinstance(named, str) or len(named) != 2:
+        raise InputError(
+            "points needs two columns, those of the first and of the second model",
+            [use(points=["home_goals", "away_goals"])],
+        )
+    first, second = (said(str(name), "the points") for name in named)
+    assert first is not None
+    assert second is not None
+    return first, second
+
+
+def _contestants(
+    place: Mapping[str, int], outcome: int | None, *, decided: bool
+) -> tuple[int | None, int | None]:
+    """Return the columns of the two models by their names; None if there are none."""
     pairs = [
         pair
         for pair in _CONTESTANTS
         if all(plain_word(name) in place and place[plain_word(name)] != outcome for name in pair)
     ]
-    if first is None and loser is None and pairs:
-        if len(pairs) > 1 and outcome is not None:
-            named = " and ".join("/".join(pair) for pair in pairs)
-            raise InputError(
-                f"there are two pairs of columns for models ({named})",
-                [use("to choose a pair", first=..., second=...)],
-            )
-        first, second = (place[plain_word(name)] for name in pairs[0])
-    if first is None or second is None:
-        if loser is not None and winner is None:
-            winner = outcome
-        first, second = _winner_and_loser(place, winner, loser)
-        outcome = None
-    elif outcome is None:
+    if not pairs:
+        return None, None
+    if len(pairs) > 1 and (decided or outcome is not None):
+        named = " and ".join("/".join(pair) for pair in pairs)
         raise InputError(
-            "no column says who won", [use("to name the column of the winner", winner=...)]
+            f"there are two pairs of columns for models ({named})",
+            [use("to choose a pair", first=..., second=...)],
         )
-    used = {first, second, outcome}
-    judge = _free(known(_JUDGES), used) if judge is None else judge
-    weight = _free(known(_WEIGHTS), used) if weight is None else weight
-    return Roles(
-        first,
-        second,
-        outcome,
-        judge,
-        weight,
-        frozenset({"modela", "left", plain_word(str(names[first]))}),
-        frozenset({"modelb", "right", plain_word(str(names[second]))}),
-        outcome is not None and plain_word(str(names[first])) != _WITHOUT_ORDER[0],
-    )
+    return place[plain_word(pairs[0][0])], place[plain_word(pairs[0][1])]
 
 
 def _free(column: int | None, used: set[int | None]) -> int | None:

@@ -1,8 +1,8 @@
 """Battles, one per row, counted while the file is read in chunks.
 
 A battle is three columns: two models and the winner, which is one of the words below, or the name
-of one of the two; or two columns, winner and loser. Nothing is kept of a battle but its count, and
-who judged it where a column says so.
+of one of the two; or four, two models and the points of both; or two columns, winner and loser.
+Nothing is kept of a battle but its count, and who judged it where a column says so.
 """
 
 import re
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tierwise._util.checks import check_choice
 from tierwise._util.resources import check_memory
 from tierwise._util.types import Codes, RowNamer
-from tierwise.errors import InputError, has_control_characters, quoted, use
+from tierwise.errors import InputError, counted, has_control_characters, quoted, use
 from tierwise.files.battle_columns import BattleColumns, Roles, plain_word, roles_of
 from tierwise.files.battle_counts import (
     BattleVotes,
@@ -34,7 +34,6 @@ from tierwise.files.table_file import TableFile
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
 
-_TIES = frozenset({"tie", "draw", "tie(bothbad)", "bothbad"})
 _FIRST_WINS, _SECOND_WINS, _DRAW = 0, 1, 2
 _LETTERS = {"a": _FIRST_WINS, "b": _SECOND_WINS}
 # A result as games have it: 1-0, 1/2-1/2, 3:1. The points of the first stand first.
@@ -58,11 +57,7 @@ def count_battles(
         tally.add(piece, partial(_row_of_piece, table.name_row, start))
         start += piece.num_rows
     notes = _notes(names, roles, start)
-    if tally.result:
-        said = (
-            f"Results such as {quoted(tally.result)} are the points of the two: who has more wins."
-        )
-        notes = replace(notes, remarks=(said,))
+    notes = replace(notes, remarks=tally.remarks(names), n_answers=start - tally.n_not_played)
     return tally.counted(spellings), notes.about(table.form)
 
 
@@ -72,11 +67,11 @@ def _row_of_piece(name_row: RowNamer, start: int, row: int) -> str:
 
 def _notes(names: Sequence[str], roles: Roles, n_rows: int) -> ReadingNotes:
     """Note which columns were read."""
-    used = [roles.first, roles.second, roles.outcome, roles.judge, roles.weight]
-    read = [number for number in used if number is not None]
+    read = {*roles.answers, roles.weight}
+    layout = "won and lost" if roles.outcome is None else "battles"
     return ReadingNotes(
-        layout="battles" if roles.outcome is not None else "won and lost",
-        columns=tuple(names[number] for number in read if number != roles.weight),
+        layout=layout if roles.points is None else "points",
+        columns=tuple(names[number] for number in roles.answers),
         weights="" if roles.weight is None else names[roles.weight],
         aside=tuple(
             Aside(name, "does not say who won")
@@ -106,6 +101,7 @@ class Tally:
     rename: dict[str, str]
     letter: str = ""  # A or B, where the winner is called so and no model is
     result: str = ""  # the first result that is written as points, such as 1-0
+    n_not_played: int = 0  # rows without points
     code_of: dict[str, int] = field(default_factory=dict)
     first_seen: list[Callable[[], str]] = field(default_factory=list)
     judge_code_of: dict[str, int] = field(default_factory=dict)
@@ -117,12 +113,13 @@ class Tally:
 
     def add(self, piece: Any, name_row: RowNamer) -> None:
         """Count a piece of a table."""
+        roles = self.roles
+        if roles.points is not None:
+            piece, name_row = self._played(piece, roles.points, name_row)
         if piece.num_rows == 0:
             return
-        roles = self.roles
-        for column in (roles.first, roles.second, roles.outcome, roles.judge, roles.weight):
-            if column is not None:
-                check_cells(piece.column_names[column], piece.column(column))
+        for column in (*roles.answers, *(() if roles.weight is None else (roles.weight,))):
+            check_cells(piece.column_names[column], piece.column(column))
         first = self._models(piece.column(roles.first), name_row)
         second = self._models(piece.column(roles.second), name_row)
         same = first == second
@@ -135,8 +132,11 @@ class Tally:
             )
         drawn = np.zeros(len(first), dtype=bool)
         swapped = np.zeros(len(first), dtype=bool)
-        if roles.outcome is not None:
-            outcome = self._outcomes(piece.column(roles.outcome), first, second, name_row)
+        if roles.outcome is not None or roles.points is not None:
+            if roles.points is not None:
+                outcome = _outcomes_of_points(piece, roles.points, name_row)
+            else:
+                outcome = self._outcomes(piece.column(roles.outcome), first, second, name_row)
             drawn = outcome == _DRAW
             swapped = outcome == _SECOND_WINS
             first, second = np.where(swapped, second, first), np.where(swapped, first, second)
@@ -159,6 +159,33 @@ class Tally:
             judge = self._judges(piece.column(roles.judge), name_row)
             self.pieces.append((judge, first.astype(np.int32), second.astype(np.int32), drawn))
             self.pieces[-1] += (weight, swapped)
+
+    def _played(
+        self, piece: Any, points: tuple[int, int], name_row: RowNamer
+    ) -> tuple[Any, RowNamer]:
+        """Leave out matches without points, which have not been played."""
+        empty = [encode(piece.column(column))[0] == ABSENT for column in points]
+        played = np.flatnonzero(~(empty[0] & empty[1]))
+        if len(played) == piece.num_rows:
+            return piece, name_row
+        self.n_not_played += piece.num_rows - len(played)
+        return piece.take(played), lambda row: name_row(int(played[row]))
+
+    def remarks(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return what was made of points, and of rows without them."""
+        remarks = []
+        if self.result:
+            remarks.append(
+                f"Results such as {quoted(self.result)} are the points of the two: who has more "
+                "wins."
+            )
+        if self.roles.points is not None:
+            first, second = (quoted(names[column]) for column in self.roles.points)
+            remarks.append(f"{first} and {second} are the points of the two: who has more wins.")
+        if self.n_not_played:
+            rows, are = counted(self.n_not_played, "row"), "is" if self.n_not_played == 1 else "are"
+            remarks.append(f"{rows} without points {are} left out.")
+        return tuple(remarks)
 
     def _models(self, column: Any, name_row: RowNamer) -> _Integers:
         """Return the number of the model in each cell, new ones being added."""
@@ -204,7 +231,8 @@ class Tally:
             name = self.rename.get(word, word)
             meaning = self._meaning(word)
             number = self.code_of.get(name)
-            if meaning is None and number is None and plain_word(word) in _LETTERS:
+            lettered = self.roles.letters and plain_word(word) in _LETTERS
+            if meaning is None and number is None and lettered:
                 meaning, self.letter = _LETTERS[plain_word(word)], word
             if meaning is not None and number is not None:
                 raise InputError(
@@ -253,7 +281,7 @@ class Tally:
             return _FIRST_WINS
         if normal in self.roles.second_words:
             return _SECOND_WINS
-        return _DRAW if normal in _TIES else None
+        return _DRAW if normal in self.roles.drawn_words else None
 
     def _grow(self) -> None:
         """Make room for models that were not there before."""
@@ -304,6 +332,23 @@ class Tally:
             weight,
             swapped if self.roles.ordered else None,
         )
+
+
+def _outcomes_of_points(piece: Any, points: tuple[int, int], name_row: RowNamer) -> _Integers:
+    """Tell of each row who has more points."""
+    values = []
+    for column in points:
+        what = f"the number in column {quoted(piece.column_names[column])}"
+        value = numbers(piece.column(column), what, name_row)
+        bad = ~np.isfinite(value)
+        if bad.any():
+            row = int(bad.argmax())
+            said = "missing" if np.isnan(value[row]) else "infinite"
+            raise InputError(f"{name_row(row)}: {what} is {said}: correct or delete the row")
+        values.append(value)
+    first, second = values
+    decided = np.where(first > second, _FIRST_WINS, _SECOND_WINS)
+    return np.where(first == second, _DRAW, decided)
 
 
 def _refuse_empty(codes: Codes, what: str, name_row: RowNamer) -> None:

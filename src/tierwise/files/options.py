@@ -37,6 +37,7 @@ _LAYOUTS = {
     "pairs": "pairs, one row per comparison of two items",
     "battles": "battles, one row per comparison of two models, with the winner",
     "won and lost": "battles, one row per comparison of two models, with winner and loser",
+    "points": "battles, one row per comparison of two models, with the points of both",
     "lines": "lines, one answer each, best first",
     "sentences": "sentences, one answer each, best first",
     "tier lists": "tier lists, one line per tier",
