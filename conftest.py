@@ -13,6 +13,10 @@ from pathlib import PurePosixPath
 import pytest
 
 os.environ.setdefault("MPLBACKEND", "agg")
+# There are as many processes as cores. Threads for small matrices would wait for one another:
+# searches for tiers with worths then take twice the processor time.
+for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_variable, "1")
 
 # Compiled code first, then what takes long, then the rest, the smallest parts last.
 _COMPILING = (

@@ -50,7 +50,9 @@ def test_stacked_parts_keep_their_order_and_are_above_each_other_equally_often()
     assert set(map(tuple, stacked.tolist())) == {(1, 2, 3, 4), (3, 4, 1, 2)}
 
 
-@pytest.mark.parametrize("uncertainty", ["posterior", "bootstrap"])
+@pytest.mark.parametrize(
+    "uncertainty", ["posterior", pytest.param("bootstrap", marks=pytest.mark.slow)]
+)
 def test_a_leaderboard_claims_nothing_across_parts(apart, uncertainty):
     board = tw.leaderboard(
         apart, uncertainty=uncertainty, chains=2, draws=500, replicates=200, rng=1

@@ -22,10 +22,14 @@ NAMES = [str(page.relative_to(DOCS)) for page in PAGES]
 RICH = tuple(int(number) for number in version("rich").split(".")[:2])
 
 
+# What these compute takes several seconds; what they show of it, other tests show on smaller data.
+LONG = {"howto/enough.md", "tutorials/battles.md"}
+
+
 def page_to_run(page, name):
     """Leave pages that make figures to `make docs`, which fails where they are wrong."""
-    makes_figures = "_made/" in page.read_text(encoding="utf-8")
-    return pytest.param(page, id=name, marks=[pytest.mark.slow] if makes_figures else [])
+    slow = name in LONG or "_made/" in page.read_text(encoding="utf-8")
+    return pytest.param(page, id=name, marks=[pytest.mark.slow] if slow else [])
 
 
 @pytest.mark.parametrize("page", [*map(page_to_run, PAGES, NAMES)])

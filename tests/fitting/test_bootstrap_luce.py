@@ -16,9 +16,8 @@ def rankings():
     return model_of((1, 2, 2), (5.0, 2.0, 1.0)).sample(200, rng=1)
 
 
-@pytest.mark.parametrize(
-    "kind", [pytest.param("nonparametric", marks=pytest.mark.slow), "parametric"]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["nonparametric", "parametric"])
 def test_spread_of_strengths_is_their_standard_error(rankings, kind):
     fit = tw.search(rankings, family="luce").best
     assert fit.sizes == (1, 2, 2)

@@ -144,13 +144,13 @@ lenient = {"suppress_health_check": list(HealthCheck)}
 
 
 @given(content=st.one_of(texts, tables), said=options)
-@settings(max_examples=400, **lenient)
+@settings(max_examples=200, **lenient)
 def test_any_text(content, said):
     read(content, said)
 
 
 @given(damaged=damaged_files())
-@settings(max_examples=300, **lenient)
+@settings(max_examples=150, **lenient)
 def test_damaged_files(damaged):
     read(*damaged)
 
@@ -162,9 +162,9 @@ def test_options_that_are_tried_exist(reader):
 
 
 def test_files_that_differ_from_sound_ones_in_a_field():
-    findings = fuzz(200, seed=1)
+    findings = fuzz(100, seed=1)
     assert findings.failures == []
-    assert findings.outcomes["accepted"] > 60
+    assert findings.outcomes["accepted"] > 30
 
 
 @pytest.mark.slow

@@ -20,6 +20,8 @@ PRIORS = {
     "two at most": [1.0, 3.0, 0.0, 0.0],
 }
 # Numbers of answers and priors of the fast tests: each of them at least once.
+# One kind for each of the two chains: latent times, and meetings.
+GIVEN_SIZES = {"ties and gaps", "battles"}
 FAST_CASES = {(4, "uniform over sizes"), (20, "few tiers"), (4, "two at most")}
 
 
@@ -243,13 +245,17 @@ def check_moments(logs, moments):
     "sizes",
     [(1, 2), *(pytest.param(sizes, marks=pytest.mark.slow) for sizes in [(2, 1), (1,) * 3])],
 )
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(kind, marks=() if kind in GIVEN_SIZES else pytest.mark.slow) for kind in KINDS],
+)
 def test_given_sizes_of_three_items(kind, sizes):
     made = small(kind, WORTHS[3], 6, seed=KINDS.index(kind))
     check_given_sizes(made.races, made.likelihood, sizes)
 
 
-@pytest.mark.parametrize("n_answers", [4, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("n_answers", [4, 20])
 @pytest.mark.parametrize(
     "sizes",
     [(1, 2, 1), *(pytest.param(sizes, marks=pytest.mark.slow) for sizes in [(3, 1), (2, 2)])],

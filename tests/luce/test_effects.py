@@ -4,7 +4,7 @@ from math import lgamma, log
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tierwise as tw
@@ -18,6 +18,11 @@ from tierwise.luce.worths import best_worths, log_evidence
 
 NAMES = ("x", "y", "z", "u")
 CHOICES = [("model", "ignore"), ("half", "model"), ("model", "model"), ("drop", "model")]
+# Both effects at once; with one of them alone where there is time.
+BOTH_OR_SLOW = [
+    pytest.param(*choice, marks=() if choice == ("model", "model") else pytest.mark.slow)
+    for choice in CHOICES
+]
 
 
 def drawn_battles(worths, n_battles, seed, first_factor=1.6, draw_factor=0.8):
@@ -63,6 +68,7 @@ def made(worths, n_battles, seed, drawn, position, **fixed):
     return battles, reference.BattlesWithEffects(outcomes, **fixed)
 
 
+@settings(max_examples=25)
 @given(st.integers(2, 4), st.sampled_from(CHOICES), st.integers(0, 99), st.data())
 def test_likelihood_gradient_and_hessian(n_items, choice, seed, data):
     worths = np.exp(np.linspace(1, -1, n_items))
@@ -122,13 +128,13 @@ def test_the_prior_of_an_effect_is_a_density(name):
     assert float(found) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize(("drawn", "position"), BOTH_OR_SLOW)
 @pytest.mark.parametrize(
     "labels",
     [(0, 1, 1), *(pytest.param(one, marks=pytest.mark.slow) for one in [(0,) * 3, (0, 1, 2)])],
 )
-def test_evidence_is_that_of_quadrature(choice, labels):
-    battles, likelihood = made((3.0, 1.2, 0.6), 60, 4, *choice)
+def test_evidence_is_that_of_quadrature(drawn, position, labels):
+    battles, likelihood = made((3.0, 1.2, 0.6), 60, 4, drawn, position)
     races = races_of(battles)
     best = best_worths(races, np.array(labels))
     expected = reference.log_evidence(likelihood, labels, n_nodes=40)
@@ -138,10 +144,10 @@ def test_evidence_is_that_of_quadrature(choice, labels):
     assert best.log_evidence == pytest.approx(expected, abs=0.15)
 
 
-@pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize(("drawn", "position"), BOTH_OR_SLOW)
 @pytest.mark.parametrize("n_battles", [6, pytest.param(40, marks=pytest.mark.slow)])
-def test_the_chain_draws_from_the_posterior(choice, n_battles):
-    battles, likelihood = made((3.0, 1.5, 1.0), n_battles, 5, *choice)
+def test_the_chain_draws_from_the_posterior(drawn, position, n_battles):
+    battles, likelihood = made((3.0, 1.5, 1.0), n_battles, 5, drawn, position)
     races = races_of(battles)
     check_against_enumeration(races, likelihood, [1.0, 0.5, 0.5])
     # Effects: means and squares of their logarithms over all tiers.
@@ -164,15 +170,16 @@ def test_the_chain_draws_from_the_posterior(choice, n_battles):
             assert abs(found.mean() - expected) < 4.5 * error, (name, power)
 
 
-@pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize(("drawn", "position"), BOTH_OR_SLOW)
 @pytest.mark.parametrize("sizes", [(1, 2), (1, 1, 1)])
-def test_the_chain_of_given_sizes_draws_from_the_posterior(choice, sizes):
-    battles, likelihood = made((3.0, 1.5, 1.0), 20, 6, *choice)
+def test_the_chain_of_given_sizes_draws_from_the_posterior(drawn, position, sizes):
+    battles, likelihood = made((3.0, 1.5, 1.0), 20, 6, drawn, position)
     check_given_sizes(races_of(battles), likelihood, sizes)
 
 
-def test_the_best_tiers_are_found_as_by_enumeration():
-    for seed in range(12):
+@pytest.mark.parametrize("seeds", [range(4), pytest.param(range(4, 12), marks=pytest.mark.slow)])
+def test_the_best_tiers_are_found_as_by_enumeration(seeds):
+    for seed in seeds:
         battles, _ = made((3.0, 1.5, 1.5, 0.7), 80, seed, "model", "model")
         search = TierSearch(races_of(battles), lambda sizes: 0.0)
         found = search_tiers(search)[0]

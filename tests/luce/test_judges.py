@@ -104,6 +104,7 @@ def test_every_door_counts_them_alike():
         assert float(number) == pytest.approx(wanted)
 
 
+@pytest.mark.slow
 def test_rank_intervals_allow_for_judges():
     """Ten judges with tastes of their own and 300 battles each: intervals held 84% before."""
     held, before = [], []

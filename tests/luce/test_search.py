@@ -60,7 +60,13 @@ def test_the_best_of_all_tiers_is_found(n_items, kind, log_prior):
             assert scores == sorted(scores, reverse=True)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(kind, marks=() if kind in ("complete", "ties and gaps") else pytest.mark.slow)
+        for kind in KINDS
+    ],
+)
 def test_the_best_tiers_by_quadrature_are_found_or_nearly(kind):
     # Laplace's approximation may prefer others: never by more than its own error.
     for seed, worths in enumerate(WORTHS[4]):
@@ -86,7 +92,14 @@ def test_scores_are_evidence_and_prior_of_tiers():
     assert len({one.labels.tobytes() for one in found}) == len(found)
 
 
-@pytest.mark.parametrize("kind", ["complete", "gaps", "battles"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param("complete", marks=pytest.mark.slow),
+        pytest.param("gaps", marks=pytest.mark.slow),
+        "battles",
+    ],
+)
 def test_limits_of_tiers(kind):
     made = small(kind, (8, 4, 2, 1, 0.5, 0.25), 60, seed=4)
     for limits in (Limits(most=2), Limits(fewest=3, most=4), Limits(fewest=2), Limits(margin=0.7)):

@@ -145,7 +145,9 @@ def cases(n_items, n_answers):
         yield small(kind, WORTHS[n_items], n_answers, seed=number)
 
 
-@pytest.mark.parametrize("n_answers", [6, 20, 60])
+@pytest.mark.parametrize(
+    "n_answers", [6, *(pytest.param(number, marks=pytest.mark.slow) for number in (20, 60))]
+)
 @pytest.mark.parametrize("n_items", [3, pytest.param(4, marks=pytest.mark.slow)])
 def test_evidence_against_quadrature(n_items, n_answers):
     errors, scores, rng = [], [], np.random.default_rng(1)

@@ -56,8 +56,14 @@ CASES = [
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(("sizes", "labels"), CASES)
-@pytest.mark.parametrize("theta", [0.0, 0.9])
-@pytest.mark.parametrize("method", ["exact", "mcmc"])
+@pytest.mark.parametrize(
+    ("theta", "method"),
+    [
+        (0.9, "exact"),
+        (0.9, "mcmc"),
+        *(pytest.param(0.0, method, marks=pytest.mark.slow) for method in ("exact", "mcmc")),
+    ],
+)
 def test_samples_follow_the_model(name, sizes, labels, theta, method):
     brute = reference.BruteForce(sizes, name, labels)
     model = make(sizes, theta, name, labels)

@@ -113,10 +113,10 @@ def test_mallows_models_are_planned_with_their_distance():
     assert tw.plan(model, "top", size=2, answers=(200,), sets=3, rng=1).separated.mean() > 0.5
 
 
-def test_the_same_seed_gives_the_same_plan(plan):
-    again = tw.plan(MODEL, answers=(10, 40, 160), sets=12, rng=1)
+def test_the_same_seed_gives_the_same_plan():
+    one, again = (tw.plan(MODEL, answers=(10, 40), sets=3, rng=1) for _ in range(2))
     for name in ("found", "separated", "tied", "wrong", "rank_width"):
-        np.testing.assert_array_equal(getattr(again, name), getattr(plan, name))
+        np.testing.assert_array_equal(getattr(again, name), getattr(one, name))
 
 
 def test_plans_are_shown_and_kept(plan):

@@ -42,7 +42,11 @@ def exact_posterior(sizes, distance):
 
 @pytest.mark.filterwarnings("ignore::tierwise.TierwiseWarning")
 @pytest.mark.parametrize(
-    ("sizes", "distance"), [((1, 1, 1, 1), "kendall"), ((1, 2, 1), "inversions")]
+    ("sizes", "distance"),
+    [
+        pytest.param((1, 1, 1, 1), "kendall", marks=pytest.mark.slow),
+        ((1, 2, 1), "inversions"),
+    ],
 )
 def test_draws_have_the_probabilities_of_all_completions(sizes, distance):
     answers = [(person, *pair) for person, pairs in PAIRS.items() for pair in pairs]

@@ -1,5 +1,5 @@
 import warnings
-from itertools import permutations
+from itertools import permutations, product
 from math import lgamma
 
 import numpy as np
@@ -103,7 +103,7 @@ def every_pair_but_slow(hows, slow):
     ("how", "unranked"),
     every_pair_but_slow(
         ("auto", "reinsert", "refill"),
-        {("auto", "below"), ("auto", "anywhere"), ("reinsert", "below"), ("refill", "below")},
+        {*product(("auto", "reinsert"), ("below", "anywhere")), ("refill", "below")},
     ),
 )
 def test_chains_draw_from_the_posterior(unranked, how):

@@ -93,8 +93,19 @@ def theta_p_value(answers, enumerated, thetas):
     return kstest(np.log(thetas), lambda x: np.interp(x, LOG_THETAS, cumulative)).pvalue
 
 
-@pytest.mark.parametrize("concentration", ["single", "tier"])
-@pytest.mark.parametrize(("n_items", "complete", "prior"), CASES)
+@pytest.mark.parametrize(
+    ("n_items", "complete", "prior", "concentration"),
+    [
+        # Each case once, and both concentrations; all pairs of them where there is time.
+        pytest.param(
+            *case,
+            concentration,
+            marks=() if (number + turn) % 2 == 0 else pytest.mark.slow,
+        )
+        for number, case in enumerate(CASES)
+        for turn, concentration in enumerate(("tier", "single"))
+    ],
+)
 def test_exact_draws_and_evidence_are_those_of_all_tiers(n_items, complete, prior, concentration):
     answers = random_answers(n_items, 9, seed=n_items, complete=complete)
     wanted = Enumerated(answers, n_items, concentration == "tier", prior)

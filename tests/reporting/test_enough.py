@@ -16,15 +16,31 @@ from tierwise.reporting.report import forecast_of_leaderboard
 MODEL = tw.ClusteredLuce(tw.Tiers([["a"], ["b", "c"], ["d"]]), (9.0, 3.0, 1.0))
 
 
-@pytest.mark.parametrize("ask", ["complete", "pairs"])
-def test_pages_say_what_enough_says(ask, tmp_path):
+def reported(ask, folder):
+    """Answers, the report about them, and its page."""
     data = Design(ask).answers(MODEL, 80, np.random.default_rng(5))
-    path = tmp_path / "page.html"
+    path = folder / "page.html"
     shown = tw.report(data, path, family="luce", rng=1, progress="off")
+    return data, shown, path.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def complete(tmp_path_factory):
+    return reported("complete", tmp_path_factory.mktemp("complete"))
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory):
+    return reported("pairs", tmp_path_factory.mktemp("pairs"))
+
+
+@pytest.mark.parametrize("ask", ["complete", "pairs"])
+def test_pages_say_what_enough_says(ask, request):
+    data, shown, page = request.getfixturevalue(ask)
     choice = shown.board.choice if ask == "pairs" else tw.Choice(shown.search)
     said = forecast_where_cheap(data, choice)
     assert said is not None
-    assert f"<p>{said.sentence()}</p>" in path.read_text(encoding="utf-8")
+    assert f"<p>{said.sentence()}</p>" in page
     assert shown.forecast.sentence() == said.sentence()
 
 
@@ -45,9 +61,9 @@ def test_pages_of_the_leaderboard_command_say_it(tmp_path):
     assert re.search(r"<p>(Enough: |Not yet: |With about \d+ further answers)", page)
 
 
-def test_other_tiers_than_the_most_probable_get_no_forecast():
-    data = Design("pairs").answers(MODEL, 80, np.random.default_rng(5))
-    board = tw.leaderboard(data, family="luce", rng=1, progress="off")
+def test_other_tiers_than_the_most_probable_get_no_forecast(pairs):
+    data, shown, _ = pairs
+    board = shown.board
     other = replace(board, tiers=tw.Tiers([["a", "b"], ["c", "d"]]))
     assert forecast_of_leaderboard(board, data) is not None
     assert forecast_of_leaderboard(other, data) is None

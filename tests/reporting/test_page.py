@@ -160,6 +160,7 @@ def analysis_words(page):
 
 def test_names_are_shown_and_never_run(tmp_path):
     names = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "a & b", "'quoted' $x$"]
+    names += ["寿司", "Ελλάδα"]  # in any script
     rankings = Rankings.from_orderings([names, names[::-1], names, [*names[2:], *names[:2]]])
     _, text, page = write(rankings, tmp_path, title="</title><script>alert(2)</script>")
     assert text.count("<script>") == 1  # the page's own
@@ -171,12 +172,6 @@ def test_names_are_shown_and_never_run(tmp_path):
 
     script = re.search(r"<script>(.*?)</script>", text, re.DOTALL).group(1)
     assert policy == "sha256-" + b64encode(sha256(script.encode()).digest()).decode()
-
-
-def test_any_script_can_be_written(tmp_path):
-    rankings = Rankings.from_orderings([["寿司", "鮪", "Ελλάδα"], ["鮪", "寿司", "Ελλάδα"]] * 3)
-    _, text, _ = write(rankings, tmp_path)
-    assert "寿司" in text
 
 
 def test_figures_follow_the_colours_of_the_page(goals_report):

@@ -28,15 +28,18 @@ from pathlib import Path
 import numpy as np
 import tierwise as tw
 from tierwise.posterior.run import sample_posterior
-from tierwise import report
 warnings.simplefilter("ignore")
 rng = np.random.default_rng(1)
 orders = rng.permuted(np.tile(np.arange(4), (20_000, 1)), axis=1)
 weights = rng.integers(1, 10**9, len(orders))
 items = ["item " + letter * 100 for letter in "abcd"]
 rankings = tw.Rankings.from_order_array(orders, items, weights).with_weights_as("counts")
-posterior = sample_posterior(rankings, (2, 2), draws=2000, rng=1)
 folder = Path(sys.argv[1])
+
+"""
+RESULTS = """
+from tierwise import report
+posterior = sample_posterior(rankings, (2, 2), draws=2000, rng=1)
 
 def write(suffix, path):
     exec(WRITERS[suffix], globals() | {"path": path})
@@ -56,7 +59,7 @@ for suffix in WRITERS:
 
 
 def try_to_write(folder, hinder, *more, **options):
-    program = f"WRITERS = {WRITERS!r}\n" + PREPARE + hinder + TRY
+    program = f"WRITERS = {WRITERS!r}\n" + PREPARE + RESULTS + hinder + TRY
     done = python(program, folder, *more, **options)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()

@@ -43,20 +43,23 @@ for request in sys.argv[1:]:
 """
 
 
-def outcomes(requests):
+@pytest.fixture(scope="module")
+def outcomes():
+    """What became of all requests, one after the other in a process of their own."""
+    requests = REFUSED | MEMORY_DECIDES
     done = python(PROGRAM, *requests.values())
     assert done.returncode == 0, done.stderr
     return dict(zip(requests, done.stdout.split(), strict=True))
 
 
-def test_too_large_by_its_size():
-    assert outcomes(REFUSED) == dict.fromkeys(REFUSED, "TooLargeError")
+def test_too_large_by_its_size(outcomes):
+    assert {name: outcomes[name] for name in REFUSED} == dict.fromkeys(REFUSED, "TooLargeError")
 
 
-def test_too_large_for_the_memory():
+def test_too_large_for_the_memory(outcomes):
     # A number of draws beyond all reason is refused by name before memory is asked for.
     allowed = {"InputError", "TooLargeError", "MemoryError", "_ArrayMemoryError"}
-    assert set(outcomes(MEMORY_DECIDES).values()) <= allowed
+    assert {outcomes[name] for name in MEMORY_DECIDES} <= allowed
 
 
 def test_the_program_says_that_memory_ran_out(tmp_path):

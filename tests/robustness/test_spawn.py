@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 PROGRAM = """
 from joblib.externals.loky.backend.context import set_start_method
 
@@ -23,6 +25,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_workers_that_are_spawned_give_the_same(tmp_path):
     script = tmp_path / "a script.py"
     script.write_text(PROGRAM, encoding="utf-8")

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 import tierwise as tw
 from tests import reference_scan as naive
@@ -80,6 +80,7 @@ def test_one_file_of_many_row_groups_is_cut(tmp_path):
 
 
 @pytest.mark.usefixtures("short_pieces")
+@settings(max_examples=20)
 @given(answers=any_rankings(with_ties=False))
 def test_incomplete_answers_become_patterns(tmp_path_factory, answers):
     folder = tmp_path_factory.mktemp("scan")

@@ -57,7 +57,9 @@ def test_the_score_is_the_posterior_probability():
         assert one.score == pytest.approx(expected, abs=1e-8)
 
 
-@pytest.mark.parametrize("criterion", ["posterior", "likelihood"])
+@pytest.mark.parametrize(
+    "criterion", [pytest.param("posterior", marks=pytest.mark.slow), "likelihood"]
+)
 @pytest.mark.parametrize(
     "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))]
 )

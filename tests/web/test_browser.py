@@ -16,7 +16,7 @@ from tests.web.browsing import (
     tiers_shown,
     wait_for,
 )
-from tests.web.conftest import running
+from tests.web.conftest import running, tasks_in_this_process
 from tests.workbooks import sheet_of, workbook
 from tierwise.web.security import Limits, Settings
 
@@ -34,7 +34,7 @@ def settings(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def here(settings):
-    with running(settings) as address:
+    with tasks_in_this_process(settings, "understand", "judge"), running(settings) as address:
         yield address
 
 

@@ -16,7 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 import tierwise as tw
-from tests.web.conftest import client_of
+from tests.web.conftest import client_of, tasks_in_this_process
 from tierwise.errors import behind_in_words
 from tierwise.web import choices
 from tierwise.web.security import Limits, Settings
@@ -31,7 +31,7 @@ def settings(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def client(settings):
-    with client_of(settings) as started:
+    with tasks_in_this_process(settings, "understand", "judge"), client_of(settings) as started:
         yield started
 
 
@@ -459,7 +459,7 @@ BATTLES = "model_a,model_b,winner\n" + "".join(
 )
 
 
-def test_battles_are_taken_with_what_draws_and_the_first_place_mean(client):
+def test_battles_are_taken_with_what_draws_and_the_first_place_mean(client, settings):
     here = give(client, BATTLES, "votes.csv")
     page = client.get(here)
     assert "37 battles of 3 items, 4 drawn: half to each side" in words(page)
@@ -472,8 +472,9 @@ def test_battles_are_taken_with_what_draws_and_the_first_place_mean(client):
     dropped = client.get(here, params={"drawn": "drop"})
     assert "drawn: left out" in words(dropped)
     options = {"drawn": "model", "position": "model"}
-    started = client.post(f"{here}/jobs", params=options, data={"seed": "1"})
-    done = wait(client, started.headers["location"])
+    with tasks_in_this_process(settings, "analyse"):
+        started = client.post(f"{here}/jobs", params=options, data={"seed": "1"})
+        done = wait(client, started.headers["location"])
     assert "votes: leaderboard of 3 items" in words(done)
     assert "drawn='model'" in unescape(done.text)
     assert "--position model" in unescape(done.text)

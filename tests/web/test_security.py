@@ -32,11 +32,18 @@ def client(settings):
         yield started
 
 
+@pytest.fixture(scope="module")
+def refusing(tmp_path_factory):
+    """Somebody who asks a server that keeps nothing of what these tests send."""
+    with client_of(Settings(folder=tmp_path_factory.mktemp("kept"))) as started:
+        yield started
+
+
 @pytest.mark.parametrize(
     "host", ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example:8765", "", "[::2]"]
 )
-def test_other_names_of_the_host_are_refused(client, host):
-    assert client.get("/", headers={"host": host}).status_code == 400
+def test_other_names_of_the_host_are_refused(refusing, host):
+    assert refusing.get("/", headers={"host": host}).status_code == 400
 
 
 def test_names_of_hosts():
@@ -77,8 +84,8 @@ def test_token_does_not_lead_to_other_hosts(settings):
 @pytest.mark.parametrize(
     "origin", ["http://evil.example", "null", "http://localhost:9999", "", "file://"]
 )
-def test_forms_of_other_pages_are_refused(client, origin):
-    answer = client.post("/data", data={"text": "a,b\n1,2\n"}, headers={"origin": origin})
+def test_forms_of_other_pages_are_refused(refusing, origin):
+    answer = refusing.post("/data", data={"text": "a,b\n1,2\n"}, headers={"origin": origin})
     assert answer.status_code == 403
 
 
@@ -105,19 +112,19 @@ def test_forms_without_an_origin_are_refused(settings):
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "OPTIONS", "TRACE", "PATCH"])
-def test_other_methods_are_refused(client, method):
-    assert client.request(method, "/").status_code == 405
+def test_other_methods_are_refused(refusing, method):
+    assert refusing.request(method, "/").status_code == 405
 
 
-def test_every_answer_has_a_strict_policy(client):
+def test_every_answer_has_a_strict_policy(refusing):
     for path in ("/", "/nothing", "/static/web.js", "/data/0"):
-        headers = client.get(path).headers
+        headers = refusing.get(path).headers
         assert headers["content-security-policy"] == POLICY
         assert headers["x-content-type-options"] == "nosniff"
         assert headers["x-frame-options"] == "DENY"
     assert "unsafe" not in POLICY
-    assert "<script>" not in client.get("/").text
-    assert "style=" not in client.get("/").text
+    assert "<script>" not in refusing.get("/").text
+    assert "style=" not in refusing.get("/").text
 
 
 @pytest.mark.parametrize(
@@ -131,8 +138,8 @@ def test_every_answer_has_a_strict_policy(client):
         "/jobs/%00",
     ],
 )
-def test_paths_lead_nowhere(client, path):
-    answer = client.get(path)
+def test_paths_lead_nowhere(refusing, path):
+    answer = refusing.get(path)
     assert answer.status_code == 404
     assert "root:" not in answer.text
 

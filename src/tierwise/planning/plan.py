@@ -171,7 +171,7 @@ class Plan(Result):
         --------
         >>> import tierwise as tw
         >>> model = tw.ClusteredLuce(tw.Tiers([["a"], ["b", "c"]]), (6.0, 1.0))
-        >>> plan = tw.plan(model, answers=(5, 20, 80), sets=20, rng=1)
+        >>> plan = tw.plan(model, answers=(5, 80), sets=10, rng=1)
         >>> plan.needed(of="differences").n_answers < 80
         True
         """

@@ -234,12 +234,23 @@ class _News:
         if step == self._step and done < total and now - self._last < _SECONDS_BETWEEN_NEWS:
             return
         self._last, self._step = now, step
-        self.write({"step": step, "done": done, "total": total})
+        self.write(json.dumps({"step": step, "done": done, "total": total}))
 
-    def write(self, message: dict[str, Any]) -> None:
+    def write(self, message: str) -> None:
         """Write a line."""
-        self._stream.write(json.dumps(message) + "\n")
+        self._stream.write(message + "\n")
         self._stream.flush()
+
+
+def reply_to(task: dict[str, Any], tell: Callable[..., None]) -> str:
+    """Do a task, and return its last message as JSON: the result, or what is wrong."""
+    try:
+        return json.dumps({"result": _TASKS[task["do"]](task, tell)})
+    except TierwiseError as error:
+        return json.dumps(told(error))
+    except MemoryError:
+        problem = "There is not enough memory for this: use fewer items or answers."
+        return json.dumps({"problem": problem})
 
 
 def main() -> None:
@@ -250,12 +261,7 @@ def main() -> None:
     task = json.loads(sys.stdin.buffer.readline())
     _limit_memory(task["limits"]["memory_bytes"])
     end_with_parent()
-    try:
-        news.write({"result": _TASKS[task["do"]](task, news)})
-    except TierwiseError as error:
-        news.write(told(error))
-    except MemoryError:
-        news.write({"problem": "There is not enough memory for this: use fewer items or answers."})
+    news.write(reply_to(task, news))
 
 
 if __name__ == "__main__":
