@@ -112,35 +112,21 @@ def passed_or_failed(n_items, n_tasks, seed, weights=None):
     return WeakOrderCounts.from_patterns(rng.random((n_tasks, n_items)) > chances, weights)
 
 
-def ties_of(counts):
-    from tierwise._kernels.inversions_sweeps import make_ties
-
-    return make_ties(
-        counts.block_offsets, counts.block_members, counts.block_weights, *counts.blocks_of_items
-    )
-
-
-def swept(counts, ties, n_sweeps=30):
-    """Make sweeps; return the tiers, and theta, inversions and log-likelihood of each."""
-    from tierwise._kernels.inversions_sweeps import N_ROWS, run_sweeps
+def swept(counts, n_sweeps=30):
+    """Make sweeps; return the tiers, and theta, inversions and log-likelihood of each; and ties."""
+    from tierwise._kernels.inversions_chain import run_sweeps_at_theta
+    from tierwise._kernels.inversions_partition import load
+    from tierwise._kernels.ordered_partition import make_dealing
+    from tierwise.inversions.searching import board_at_theta
 
     n_items = counts.n_items
     labels, numbers = np.empty((n_sweeps, n_items), int), np.empty((n_sweeps, 3))
-    run_sweeps(
-        counts.above,
-        np.arange(n_items),
-        0.3,
-        float(counts.n_rankings),
-        ties,
-        tiers_prior("uniform", n_items).tier_values(n_items),
-        0.0,
-        prior_table(Gamma(2, 2)),
-        np.empty((N_ROWS, 2 * n_items + 2)),
-        labels,
-        numbers,
-        np.random.default_rng(1),
-    )
-    return labels, numbers
+    board = board_at_theta(counts, tiers_prior("uniform", n_items).tier_values(n_items), 0.3)
+    load(board.tiers, board.ties, np.arange(n_items))
+    rng = np.random.default_rng(1)
+    room = make_dealing(n_items)
+    run_sweeps_at_theta(board, 0.0, prior_table(Gamma(2, 2)), room, labels, numbers, rng)
+    return labels, numbers, board.ties
 
 
 @pytest.mark.parametrize("dense", [False, True], ids=["some ties", "passed or failed"])
@@ -149,10 +135,9 @@ def test_sweeps_know_the_likelihood_of_where_they_are(dense):
     counts = counts_of(random_answers(n_items, 12, seed=5), n_items)
     if dense:
         counts = passed_or_failed(n_items, 40, seed=5)
-    ties = ties_of(counts)
     assert counts.n_blocks
+    labels, numbers, ties = swept(counts)
     assert (ties.bits.shape[1] > 0) == dense
-    labels, numbers = swept(counts, ties)
     assert len(np.unique(labels, axis=0)) > len(labels) / 2
     for row, (theta, inversions, log_likelihood_there) in zip(labels, numbers, strict=True):
         assert log_likelihood_there == pytest.approx(log_likelihood(counts, row, theta), abs=1e-9)
@@ -161,17 +146,16 @@ def test_sweeps_know_the_likelihood_of_where_they_are(dense):
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_blocks_as_bits_are_counted_as_blocks_one_by_one(monkeypatch, weighted):
-    from tierwise._kernels import inversions_sweeps
+    from tierwise._kernels import tied_blocks
 
     weights = np.random.default_rng(3).choice([1.0, 2.0, 2.5], 200) if weighted else None
     counts = passed_or_failed(20, 200, seed=2, weights=weights)
-    as_bits = ties_of(counts)
-    assert as_bits.bits.shape[1] > 0
-    assert not as_bits.held.size
-    monkeypatch.setattr(inversions_sweeps, "_LEAST_BLOCKS_OF_A_WORD", 1e9)
-    one_by_one = ties_of(counts)
-    assert one_by_one.bits.shape[1] == 0
-    found, expected = swept(counts, as_bits), swept(counts, one_by_one)
+    found = swept(counts)
+    assert found[2].bits.shape[1] > 0
+    assert not found[2].held.size
+    monkeypatch.setattr(tied_blocks, "_LEAST_BLOCKS_OF_A_WORD", 1e9)
+    expected = swept(counts)
+    assert expected[2].bits.shape[1] == 0
     assert len(np.unique(found[0], axis=0)) > 15
     assert (found[0] == expected[0]).all()
     assert found[1] == pytest.approx(expected[1], rel=1e-10)

@@ -10,15 +10,16 @@ import tierwise as tw
 from tests.data_paths import shared_data
 from tests.inversions.lines import estimate_line_thetas, estimate_one_theta, log_likelihood
 from tierwise._kernels.consensus import insert_items
-from tierwise._kernels.inversions_climbing import load_best_cuts
-from tierwise._kernels.inversions_partition import labels_of, load_and_value
-from tierwise._kernels.inversions_references import refer_to_objective, refer_to_partition
+from tierwise._kernels.inversions_climbing import load_best_cuts_at_theta
+from tierwise._kernels.inversions_partition import load, value_at_theta, value_by_line
+from tierwise._kernels.ordered_partition import labels_of
 from tierwise.data.counts import WeakOrderCounts
 from tierwise.inversions.best import find_best_tiers
 from tierwise.inversions.evidence import sum_evidence
-from tierwise.inversions.objective import fixed_objective, line_objective
-from tierwise.inversions.searching import make_state, search_tiers
+from tierwise.inversions.objective import line_objective
+from tierwise.inversions.searching import board_at_theta, board_by_line, search_tiers
 from tierwise.model.priors import Gamma
+from tierwise.tiers import log_factorials
 
 # fatty tuna > shrimp ~ sea eel ~ tuna ~ sea urchin ~ salmon roe > squid ~ tuna roll > egg
 # > cucumber roll
@@ -125,12 +126,10 @@ def mteb_scores():
     return [model for model, kept in zip(header[1:], whole, strict=True) if kept], scores[:, whole]
 
 
-def value_of_borda_runs(counts, objective):
-    state = make_state(counts, objective)
-    refer = refer_to_objective(objective), refer_to_partition(state)
-    load_best_cuts(*refer, counts.borda_order())
-    labels = labels_of(state)
-    return load_and_value(*refer, labels), labels
+def value_of_borda_runs(counts, theta):
+    board = board_at_theta(counts, log_factorials(counts.n_items), theta)
+    load_best_cuts_at_theta(board, counts.borda_order(), theta)
+    return value_at_theta(board, theta), labels_of(board.tiers)
 
 
 def log_factorial(number):
@@ -155,10 +154,10 @@ def test_text_embedding_models():
     assert value - log_factorial(30) == pytest.approx(-3555.63, abs=0.005)
     thetas = [line.value for line in estimate_line_thetas(half, labels)]
     np.testing.assert_allclose(thetas, [0.14, 0.14, 0.18, 0.35, 0.46, 0.49, 0.45, 0.53], atol=0.011)
-    _, labels = value_of_borda_runs(half, fixed_objective(half, 0.269))
+    _, labels = value_of_borda_runs(half, 0.269)
     assert labels.tolist().count(0) == 18
     theta = estimate_one_theta(half, labels).value
-    value, _ = value_of_borda_runs(half, fixed_objective(half, theta))
+    value, _ = value_of_borda_runs(half, theta)
     assert value - log_factorial(30) == pytest.approx(-3623.44, abs=0.005)
     # As weak orders, which do not say how ties would have been broken, they are more probable.
     value, labels = value_of_borda_runs(weak, line_objective(weak, Gamma(2, 2)))
@@ -186,10 +185,9 @@ def test_a_search_finds_tiers_of_embedding_models_that_one_theta_hides():
     assert thetas[4:].min() > 0.35
     # By the prototype's own measure they are better than its nine tiers, -3547.98.
     counts = WeakOrderCounts.of(rankings)
-    objective = line_objective(counts, Gamma(2, 2))
-    state = make_state(counts, objective)
-    refer = refer_to_objective(objective), refer_to_partition(state)
-    value = load_and_value(*refer, best.tiers.label_array(rankings.items))
+    board = board_by_line(counts, line_objective(counts, Gamma(2, 2)))
+    load(board.tiers, board.ties, best.tiers.label_array(rankings.items))
+    value = value_by_line(board)
     assert value - log_factorial(30) > -3540.0
 
 
@@ -197,7 +195,7 @@ def test_prototype_constants_of_runs():
     """The value of runs leaves nothing out but the number of all orderings of the items."""
     patterns = np.array([[0, 1, 2], [1, 0, 2]])
     counts = WeakOrderCounts.from_patterns(patterns)
-    value, labels = value_of_borda_runs(counts, fixed_objective(counts, 0.5))
+    value, labels = value_of_borda_runs(counts, 0.5)
     sizes = np.bincount(labels)
     wanted = log_likelihood(counts, labels, 0.5) + sum(log_factorial(size) for size in sizes)
     assert value == pytest.approx(wanted)

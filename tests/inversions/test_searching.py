@@ -7,13 +7,29 @@ import pytest
 from tests.inversions.lines import criterion_of, estimate_line_thetas
 from tests.inversions.small import counts_of, random_answers
 from tests.reference_inversions import random_weak_order
-from tierwise._kernels.inversions_partition import put_in, take_out
+from tierwise._kernels.inversions_partition import (
+    exchange_tiers,
+    join_tiers,
+    load,
+    move_item,
+    value_by_line,
+)
+from tierwise._kernels.ordered_partition import (
+    N_TIERS,
+    ORDER,
+    SLOT_OF,
+    close_if_empty,
+    labels_of,
+    open_place,
+    place_of,
+)
+from tierwise._kernels.tied_blocks import TAILS
 from tierwise.answers.curves import CurveOfLines
 from tierwise.data.counts import WeakOrderCounts
 from tierwise.inversions.best import find_best_tiers
 from tierwise.inversions.evidence import lines_of_tiers
 from tierwise.inversions.objective import line_objective
-from tierwise.inversions.searching import make_state, search_tiers
+from tierwise.inversions.searching import board_by_line, search_tiers
 from tierwise.model.priors import Gamma
 from tierwise.partition.gaussian import draw_orderings
 
@@ -110,44 +126,53 @@ def test_no_single_move_is_better_at_the_end(objective, complete):
 
 
 @numba.njit
-def put_elsewhere(state, item, share):
-    """Take an item out and put it in at random."""
-    take_out(state, item)
-    put_in(state, item, int(share * (2 * state.n_tiers[0] + 1)))
+def change(board, item, share, kind):
+    """Move an item to a random place, or join or exchange the first tiers."""
+    places = board.tiers.places
+    n_places, here = place_of(places, item)
+    place = int(share * n_places)
+    if kind == 0 and place != here:
+        source = places[SLOT_OF, item]
+        move_item(board, item, open_place(places, item, place))
+        close_if_empty(places, source)
+    if kind == 1 and places[N_TIERS, 0] > 1:
+        join_tiers(board, 0)
+    if kind == 2 and places[N_TIERS, 0] > 1:
+        exchange_tiers(board, 0)
 
 
-@pytest.mark.parametrize("complete", [True, False])
-def test_maintained_sums_stay_right(complete):
-    """Items are taken out and put in at random; all sums are those of a fresh start."""
-    from tierwise._kernels.inversions_partition import labels_of, load_and_value
-    from tierwise._kernels.inversions_references import refer_to_objective, refer_to_partition
-    from tierwise.inversions.objective import fixed_objective
+def passed_or_failed(n_items):
+    tasks = np.random.default_rng(4).random((60, n_items)) > np.linspace(0.9, 0.3, n_items)
+    return WeakOrderCounts.from_patterns(tasks)
 
-    counts = counts_of(random_answers(7, 20, seed=5, complete=complete), 7)
-    objective = fixed_objective(counts, 0.3)
-    state, fresh = make_state(counts, objective), make_state(counts, objective)
-    refer = refer_to_objective(objective), refer_to_partition(state)
-    refer_fresh = refer_to_objective(objective), refer_to_partition(fresh)
-    load_and_value(*refer, np.zeros(7, dtype=np.int64))
+
+@pytest.mark.parametrize("answers", ["complete", "ties", "passed or failed"])
+def test_maintained_sums_stay_right(answers):
+    """Items and tiers move at random; all sums are those of a fresh start."""
+    counts = counts_of(random_answers(7, 20, seed=5, complete=answers == "complete"), 7)
+    if answers == "passed or failed":
+        counts = passed_or_failed(7)
+    objective = line_objective(counts, None)
+    board, fresh = board_by_line(counts, objective), board_by_line(counts, objective)
+    assert (board.ties.bits.shape[1] > 0) == (answers == "passed or failed")
     rng = np.random.default_rng(2)
     for step in range(300):
         if step % 20 == 0:
-            load_and_value(*refer, rng.permutation(7) % (1 + step // 50))
-        item = int(rng.integers(7))
-        put_elsewhere(refer[1], item, rng.random())
-        load_and_value(*refer_fresh, labels_of(state))
-        for position in range(state.n_tiers[0]):
-            slot = state.order[position]
-            np.testing.assert_allclose(state.into[slot], fresh.into[position])
-            np.testing.assert_allclose(state.out_of[slot], fresh.out_of[position])
-            assert state.totals[slot] == pytest.approx(fresh.totals[position])
-            if not complete:
-                np.testing.assert_allclose(
-                    state.tier_meets[slot, 2:], fresh.tier_meets[position, 2:], atol=1e-9
-                )
-                np.testing.assert_allclose(
-                    state.tail_meets[position, 2:], fresh.tail_meets[position, 2:], atol=1e-9
-                )
+            load(board.tiers, board.ties, rng.permutation(7) % (1 + step // 50))
+        change(board, int(rng.integers(7)), rng.random(), int(rng.choice(3, p=[0.8, 0.05, 0.15])))
+        load(fresh.tiers, fresh.ties, labels_of(board.tiers))
+        count = int(board.tiers.places[N_TIERS, 0])
+        slots = board.tiers.places[ORDER, :count]
+        np.testing.assert_allclose(board.tiers.sums[:, slots], fresh.tiers.sums[:, :count])
+        between = board.tiers.between[np.ix_(slots, slots)]
+        np.testing.assert_allclose(between, fresh.tiers.between[:count, :count])
+        for rows in (0, 7 + TAILS):
+            np.testing.assert_allclose(
+                board.ties.meets[rows + slots, 2:],
+                fresh.ties.meets[rows : rows + count, 2:],
+                atol=1e-9,
+            )
+        assert value_by_line(board) == pytest.approx(value_by_line(fresh), abs=1e-9)
 
 
 def test_many_items_of_known_tiers():

@@ -4,14 +4,6 @@ An item of tier ``l`` loses against one of a worse tier ``m`` with probability t
 places ``i`` of tier ``l`` and ``j`` of tier ``m``, of ``f(j - i) - f(j - i + 1)``, where
 ``f(x) = x / (exp(theta x) - 1)``. The sum over ``j`` telescopes, and that over ``i`` is a
 difference of sums of ``f``: a pair of tiers takes four entries of a table, whatever the sizes.
-
-Tiers lie in slots, which do not change when tiers come and go. All that their likelihood needs is
-packed into two arrays, since each array that a kernel takes adds to the time to compile it:
-
-- ``places``: by rows the slot of each item, the slot of each tier from the best (behind the last
-  tier, slots that are free), the number of items of each slot, and the number of tiers;
-- ``tables``: wins of each item against the items of each slot, losses likewise, wins of the items
-  of each slot against those of each other, and wins of each item against each other.
 """
 
 from typing import NamedTuple
@@ -20,7 +12,20 @@ import numpy as np
 import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled, compiled_part
-from tierwise._kernels.ordered_partition import close_tier, open_tier
+from tierwise._kernels.ordered_partition import (
+    N_TIERS,
+    ORDER,
+    POSITION_OF,
+    SIZES,
+    SLOT_OF,
+    Tiers,
+    close_if_empty,
+    cut_where_best,
+    join,
+    move,
+    open_place,
+    place_of,
+)
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
@@ -126,8 +131,6 @@ def write_values_at_thetas(
         values[number] = value_of_tiers(sums, between, sizes, order, len(order))
 
 
-SLOT_OF, ORDER, SIZES, N_TIERS = 0, 1, 2, 3
-WON, LOST, BETWEEN, WINS = 0, 1, 2, 3
 # How far, in tiers and the gaps between them, an item is tried.
 _SEARCHED_REACH = 8
 _LEAST_GAIN = 1e-9
@@ -136,8 +139,8 @@ _LEAST_GAIN = 1e-9
 class Board(NamedTuple):
     """Tiers, and what they are valued by."""
 
-    places: _Integers
-    tables: _Floats
+    tiers: Tiers
+    """Pairs are wins of each item against each other."""
     sums: _Floats
     """From `write_loss_sums`, at the theta at hand."""
     tier_values: _Floats
@@ -145,58 +148,9 @@ class Board(NamedTuple):
 
 
 @compiled_part
-def move(board: Board, item: int, target: int) -> None:
-    """Move an item to a slot; both slots must be among the tiers, and may be or become empty."""
-    places, tables = board.places, board.tables
-    source = places[SLOT_OF, item]
-    for tier in range(places[N_TIERS, 0]):
-        slot = places[ORDER, tier]
-        won, lost = tables[WON, item, slot], tables[LOST, item, slot]
-        # Within a slot these add up to the same, whichever way round.
-        tables[BETWEEN, source, slot] -= won
-        tables[BETWEEN, slot, source] -= lost
-    places[SLOT_OF, item] = target
-    for other in range(places.shape[1] - 1):
-        won, lost = tables[WINS, other, item], tables[WINS, item, other]
-        tables[WON, other, source] -= won
-        tables[WON, other, target] += won
-        tables[LOST, other, source] -= lost
-        tables[LOST, other, target] += lost
-    for tier in range(places[N_TIERS, 0]):
-        slot = places[ORDER, tier]
-        tables[BETWEEN, target, slot] += tables[WON, item, slot]
-        tables[BETWEEN, slot, target] += tables[LOST, item, slot]
-    places[SIZES, source] -= 1
-    places[SIZES, target] += 1
-
-
-@compiled_part
-def open_empty(board: Board, tier: int) -> int:
-    """Put an empty tier before a tier; return its slot."""
-    places = board.places
-    slot = open_tier(places[ORDER], places[N_TIERS, 0], tier)
-    places[N_TIERS, 0] += 1
-    return slot
-
-
-@compiled_part
-def tier_of(board: Board, slot: int) -> int:
-    """Return the tier in a slot, counted from 0."""
-    places = board.places
-    tier = 0
-    while places[ORDER, tier] != slot:
-        tier += 1
-    return tier
-
-
-@compiled_part
-def close_if_empty(board: Board, slot: int) -> None:
-    """Take out the tier of a slot if it has no items; then the slot is free."""
-    places = board.places
-    if places[SIZES, slot] > 0:
-        return
-    close_tier(places[ORDER], places[N_TIERS, 0], tier_of(board, slot))
-    places[N_TIERS, 0] -= 1
+def move_on_board(board: Board, item: int, slot: int | np.int64) -> None:
+    """Move an item to a slot."""
+    move(board.tiers, item, slot)
 
 
 @compiled_part
@@ -205,7 +159,8 @@ def value_of_range(board: Board, first: int, last: int) -> float:
 
     Empty tiers add nothing.
     """
-    places, tables, sums, tier_values = board.places, board.tables, board.sums, board.tier_values
+    places, _, _, wins = board.tiers
+    sums, tier_values = board.sums, board.tier_values
     value = 0.0
     for better in range(last + 1):
         upper = places[ORDER, better]
@@ -214,7 +169,7 @@ def value_of_range(board: Board, first: int, last: int) -> float:
         if size == 0:
             continue
         if inside:
-            value += LOG_HALF * tables[BETWEEN, upper, upper] + tier_values[size]
+            value += LOG_HALF * wins[upper, upper] + tier_values[size]
         span = size
         for worse in range(better + 1, places[N_TIERS, 0]):
             lower = places[ORDER, worse]
@@ -222,8 +177,8 @@ def value_of_range(board: Board, first: int, last: int) -> float:
             if places[SIZES, lower] > 0 and (inside or first <= worse <= last):
                 value += pair_value(
                     sums,
-                    tables[BETWEEN, upper, lower],
-                    tables[BETWEEN, lower, upper],
+                    wins[upper, lower],
+                    wins[lower, upper],
                     size,
                     places[SIZES, lower],
                     span,
@@ -238,27 +193,17 @@ def gain_of_step(board: Board, item: int, step: int) -> tuple[float, int, int]:
     Returns what the log posterior gains, and the slots it left and went to; slots of -1 say that
     there is no such place, and that nothing is changed. A tier that is left empty is not closed.
     """
-    places = board.places
+    places = board.tiers.places
     source = places[SLOT_OF, item]
-    tier = tier_of(board, source)
-    alone = 1 if places[SIZES, source] == 1 else 0
-    n_others = places[N_TIERS, 0] - alone
-    # Without the item there are tiers at the odd places, and gaps at the even ones.
-    wanted = 2 * tier + 1 - alone + step
-    if wanted < 0 or wanted > 2 * n_others:
+    n_places, here = place_of(places, item)
+    wanted = here + step
+    if wanted < 0 or wanted >= n_places:
         return -np.inf, -1, -1
-    goal = wanted // 2
-    if alone == 1 and goal >= tier:
-        goal += 1
-    low, high = min(tier, goal), max(tier, goal)
-    if wanted % 2 == 1:
-        target = places[ORDER, goal]
-    else:
-        target = open_empty(board, goal)
-        if goal <= tier:
-            high += 1
+    target = open_place(places, item, wanted)
+    one, other = places[POSITION_OF, source], places[POSITION_OF, target]
+    low, high = min(one, other), max(one, other)
     old = value_of_range(board, low, high)
-    move(board, item, target)
+    move(board.tiers, item, target)
     gain = value_of_range(board, low, high) - old
     return gain, int(source), int(target)
 
@@ -266,12 +211,13 @@ def gain_of_step(board: Board, item: int, step: int) -> tuple[float, int, int]:
 @compiled_part
 def gain_of_joining(board: Board, tier: int) -> float:
     """Return what the log posterior gains if a tier is joined with the next."""
-    places, tables, sums, tier_values = board.places, board.tables, board.sums, board.tier_values
+    places, _, _, wins = board.tiers
+    sums, tier_values = board.sums, board.tier_values
     one, other = places[ORDER, tier], places[ORDER, tier + 1]
     upper_size, lower_size = places[SIZES, one], places[SIZES, other]
     joined = upper_size + lower_size
     gain: float = tier_values[joined] - tier_values[upper_size] - tier_values[lower_size]
-    won, lost = tables[BETWEEN, one, other], tables[BETWEEN, other, one]
+    won, lost = wins[one, other], wins[other, one]
     gain += LOG_HALF * (won + lost) - pair_value(sums, won, lost, upper_size, lower_size, joined)
     for direction in (-1, 1):
         span = joined
@@ -280,8 +226,8 @@ def gain_of_joining(board: Board, tier: int) -> float:
             slot = places[ORDER, third]
             size = places[SIZES, slot]
             span += size
-            upper_won, upper_lost = tables[BETWEEN, one, slot], tables[BETWEEN, slot, one]
-            lower_won, lower_lost = tables[BETWEEN, other, slot], tables[BETWEEN, slot, other]
+            upper_won, upper_lost = wins[one, slot], wins[slot, one]
+            lower_won, lower_lost = wins[other, slot], wins[slot, other]
             upper_span, lower_span = span, span - upper_size
             if direction == -1:
                 # The third tier is the better one.
@@ -298,34 +244,10 @@ def gain_of_joining(board: Board, tier: int) -> float:
     return gain
 
 
-@compiled_part
-def join(board: Board, tier: int) -> None:
-    """Join a tier with the next."""
-    places, tables = board.places, board.tables
-    upper, lower = places[ORDER, tier], places[ORDER, tier + 1]
-    for item in range(places.shape[1] - 1):
-        if places[SLOT_OF, item] == lower:
-            places[SLOT_OF, item] = upper
-        for table in (WON, LOST):
-            tables[table, item, upper] += tables[table, item, lower]
-            tables[table, item, lower] = 0.0
-    for place in range(places[N_TIERS, 0]):
-        slot = places[ORDER, place]
-        tables[BETWEEN, upper, slot] += tables[BETWEEN, lower, slot]
-        tables[BETWEEN, lower, slot] = 0.0
-    for place in range(places[N_TIERS, 0]):
-        slot = places[ORDER, place]
-        tables[BETWEEN, slot, upper] += tables[BETWEEN, slot, lower]
-        tables[BETWEEN, slot, lower] = 0.0
-    places[SIZES, upper] += places[SIZES, lower]
-    places[SIZES, lower] = 0
-    close_if_empty(board, lower)
-
-
 @compiled
 def merge_neighbours(board: Board, theta: float, n_wanted: int) -> None:
     """Join neighbouring tiers, whichever gains most at a theta, until so many are left."""
-    places, sums = board.places, board.sums
+    places, sums = board.tiers.places, board.sums
     write_loss_sums(theta, places.shape[1] - 1, sums)
     while places[N_TIERS, 0] > n_wanted:
         best_tier, best_gain = places[N_TIERS, 0] - 2, -np.inf
@@ -333,7 +255,7 @@ def merge_neighbours(board: Board, theta: float, n_wanted: int) -> None:
             gain = gain_of_joining(board, tier)
             if gain > best_gain:
                 best_gain, best_tier = gain, tier
-        join(board, best_tier)
+        join(board.tiers, best_tier)
 
 
 @compiled
@@ -353,7 +275,7 @@ def climb(
     ranking
         The items, best first; tiers are cut in this order. If it is empty, none is joined or cut.
     """
-    places, sums = board.places, board.sums
+    places, sums = board.tiers.places, board.sums
     write_loss_sums(theta, places.shape[1] - 1, sums)
     total = 0.0
     for number in range(len(moved)):
@@ -370,10 +292,10 @@ def climb(
                 continue
             if last:
                 total += gain
-                close_if_empty(board, source)
+                close_if_empty(places, source)
                 continue
-            move(board, item, source)
-            close_if_empty(board, target)
+            move(board.tiers, item, source)
+            close_if_empty(places, target)
             if gain > best_gain:
                 best_gain, best_step = gain, step
     total += _exchange_neighbours(board, exchanged)
@@ -386,12 +308,12 @@ def climb(
 @compiled_part
 def _exchange_neighbours(board: Board, items: _Integers) -> float:
     """Let two items of neighbouring tiers change places wherever that gains."""
-    places = board.places
+    places = board.tiers.places
     total = 0.0
     for number in range(len(items)):
         item = items[number]
         here = places[SLOT_OF, item]
-        tier = tier_of(board, here)
+        tier = places[POSITION_OF, here]
         if tier + 1 >= places[N_TIERS, 0]:
             continue
         there = places[ORDER, tier + 1]
@@ -400,26 +322,26 @@ def _exchange_neighbours(board: Board, items: _Integers) -> float:
             if places[SLOT_OF, other] != there:
                 continue
             old = value_of_range(board, tier, tier + 1)
-            move(board, item, there)
-            move(board, other, here)
+            move(board.tiers, item, there)
+            move(board.tiers, other, here)
             gain = value_of_range(board, tier, tier + 1) - old
             if gain > _LEAST_GAIN:
                 total += gain
                 break
-            move(board, other, there)
-            move(board, item, here)
+            move(board.tiers, other, there)
+            move(board.tiers, item, here)
     return total
 
 
 @compiled_part
 def _join_neighbours(board: Board) -> float:
     """Join neighbouring tiers where that gains."""
-    places = board.places
+    places = board.tiers.places
     total = 0.0
     for tier in range(places[N_TIERS, 0] - 2, -1, -1):
         gain = gain_of_joining(board, tier)
         if gain > _LEAST_GAIN:
-            join(board, tier)
+            join(board.tiers, tier)
             total += gain
     return total
 
@@ -427,24 +349,16 @@ def _join_neighbours(board: Board) -> float:
 @compiled_part
 def _cut_tiers(board: Board, ranking: _Integers) -> float:
     """Cut tiers, in the order of a ranking, where that gains most."""
-    places = board.places
+    places = board.tiers.places
+    members = np.empty(len(ranking), np.int64)
     total = 0.0
     for tier in range(places[N_TIERS, 0] - 1, -1, -1):
-        slot = places[ORDER, tier]
-        upper = open_empty(board, tier)
-        best_left, best_gain = 0, _LEAST_GAIN
+        count = 0
         for place in range(len(ranking)):
-            if places[SLOT_OF, ranking[place]] != slot or places[SIZES, slot] == 1:
-                continue
-            move(board, ranking[place], upper)
-            gain = -gain_of_joining(board, tier)
-            if gain > best_gain:
-                best_gain, best_left = gain, places[SIZES, slot]
-        for place in range(len(ranking) - 1, -1, -1):
-            wanted = best_left if best_left > 0 else places.shape[1]
-            if places[SLOT_OF, ranking[place]] == upper and places[SIZES, slot] < wanted:
-                move(board, ranking[place], slot)
-        close_if_empty(board, upper)
-        if best_left > 0:
-            total += best_gain
+            if places[SLOT_OF, ranking[place]] == places[ORDER, tier]:
+                members[count] = ranking[place]
+                count += 1
+        total += cut_where_best(
+            move_on_board, gain_of_joining, board, places, tier, members, count, _LEAST_GAIN
+        )
     return total

@@ -12,28 +12,39 @@ which the second one makes up for. A cut sends each item up or down by how far i
 point among the members, in the logarithm of the odds that its comparisons give for the upper part.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
 from tierwise._kernels.comparisons import (
-    BETWEEN,
-    N_TIERS,
-    ORDER,
-    SIZES,
-    SLOT_OF,
     Board,
-    close_if_empty,
     gain_of_joining,
     gain_of_step,
-    move,
-    open_empty,
-    tier_of,
+    move_on_board,
     value_of_range,
     value_of_tiers,
     write_loss_sums,
 )
-from tierwise._kernels.compiling import compiled, compiled_part
-from tierwise._kernels.ordered_partition import choose, log_share
+from tierwise._kernels.compiling import compiled, compiled_part, inlined
+from tierwise._kernels.ordered_partition import (
+    N_TIERS,
+    ORDER,
+    POSITION_OF,
+    SIZES,
+    SLOT_OF,
+    Dealing,
+    choose,
+    close_if_empty,
+    cut_join_or_deal,
+    deal_by_odds,
+    finish_by_moving,
+    gain_by_moving,
+    join,
+    list_members,
+    move,
+    write_labels,
+)
 from tierwise._kernels.theta import ACCEPTED, SLICE_WIDTH, PriorTable, log_prior, next_point
 
 _Floats = npt.NDArray[np.float64]
@@ -55,7 +66,7 @@ def run_sweeps(
     theta: float,
     single_bonus: float,
     prior: PriorTable,
-    odds: _Floats,
+    room: Dealing,
     shares: _Floats,
     labels: _Integers,
     numbers: _Floats,
@@ -76,7 +87,7 @@ def run_sweeps(
         What a single tier adds to the log prior besides.
     prior
         Prior of theta.
-    odds, shares
+    room, shares
         Room to work in; ``shares`` has two rows of one more entry than twice the items.
     labels, numbers
         Where the draws are written, one row per draw: the tier of each item, counted from 0; theta,
@@ -86,16 +97,16 @@ def run_sweeps(
     rng
         Randomness.
     """
-    places, tables, sums, tier_values = board
+    places, wins = board.tiers.places, board.tiers.between
     n_items = places.shape[1] - 1
     for number in range(len(numbers) * sweeps_per_draw):
-        write_loss_sums(theta, n_items, sums)
+        write_loss_sums(theta, n_items, board.sums)
         for _ in range(1 + n_items // 2):
             _move_by_strength(board, items, single_bonus, shares, rng)
         for _ in range(n_items // 4):
             _exchange_at_random(board, items, rng)
         for _ in range(4 + n_items):
-            _cut_join_or_deal(board, items, theta, odds, single_bonus, rng)
+            _cut_join_or_deal(board, items, theta, room, single_bonus, rng)
         theta, value = _draw_theta(board, theta, prior, rng)
         if (number + 1) % sweeps_per_draw > 0:
             continue
@@ -103,11 +114,10 @@ def run_sweeps(
         count, lost = places[N_TIERS, 0], 0.0
         for tier in range(count):
             slot = places[ORDER, tier]
-            value += tier_values[places[SIZES, slot]]
+            value += board.tier_values[places[SIZES, slot]]
             for better in range(tier):
-                lost += tables[BETWEEN, slot, places[ORDER, better]]
-        for item in range(n_items):
-            labels[draw, item] = tier_of(board, places[SLOT_OF, item])
+                lost += wins[slot, places[ORDER, better]]
+        write_labels(places, labels[draw])
         numbers[draw, 0] = theta
         numbers[draw, 1] = lost
         numbers[draw, 2] = value + (single_bonus if count == 1 else 0.0)
@@ -129,7 +139,7 @@ def _write_log_shares(board: Board, items: _Floats, item: int, shares: _Floats) 
     Returns the number of places, and the place where the item is; the first row of ``shares`` then
     has the log probabilities, up to a constant, none far below the largest.
     """
-    places, tier_values = board.places, board.tier_values
+    places, tier_values = board.tiers.places, board.tier_values
     source = places[SLOT_OF, item]
     logs, means = shares[0], shares[1]
     means[: places.shape[1]] = 0.0
@@ -172,7 +182,7 @@ def _move_by_strength(
     board: Board, items: _Floats, single_bonus: float, shares: _Floats, rng: np.random.Generator
 ) -> None:
     """Move an item to a place that is likely by its strength, by a Metropolis step."""
-    places = board.places
+    places = board.tiers.places
     item = _below(places.shape[1] - 1, rng)
     n_places, here = _write_log_shares(board, items, item, shares)
     for place in range(n_places):
@@ -191,15 +201,15 @@ def _move_by_strength(
         gain -= single_bonus
     gain += shares[0, here] - shares[0, there]
     if np.log(1.0 - rng.random()) >= gain:
-        move(board, item, source)
-    close_if_empty(board, source)
-    close_if_empty(board, target)
+        move(board.tiers, item, source)
+    close_if_empty(places, source)
+    close_if_empty(places, target)
 
 
 @compiled_part
 def _mean_strength(board: Board, items: _Floats, slot: int, left_out: int) -> float:
     """Mean strength of the items of a slot but one, of which there must be others."""
-    places = board.places
+    places = board.tiers.places
     total = 0.0
     for item in range(places.shape[1] - 1):
         if places[SLOT_OF, item] == slot and item != left_out:
@@ -210,10 +220,10 @@ def _mean_strength(board: Board, items: _Floats, slot: int, left_out: int) -> fl
 @compiled_part
 def _exchange_at_random(board: Board, items: _Floats, rng: np.random.Generator) -> None:
     """Let two items of different tiers change places, by a Metropolis step with a first test."""
-    places = board.places
+    places = board.tiers.places
     item, other = _below(places.shape[1] - 1, rng), _below(places.shape[1] - 1, rng)
     here, there = places[SLOT_OF, item], places[SLOT_OF, other]
-    one, two = tier_of(board, here), tier_of(board, there)
+    one, two = places[POSITION_OF, here], places[POSITION_OF, there]
     if one == two or abs(one - two) > _REACH:
         return
     likely = 0.0
@@ -228,44 +238,73 @@ def _exchange_at_random(board: Board, items: _Floats, rng: np.random.Generator) 
             return
     low, high = min(one, two), max(one, two)
     old = value_of_range(board, low, high)
-    move(board, item, there)
-    move(board, other, here)
+    move(board.tiers, item, there)
+    move(board.tiers, other, here)
     gain = value_of_range(board, low, high) - old
     if np.log(1.0 - rng.random()) >= gain - likely:
-        move(board, other, there)
-        move(board, item, here)
+        move(board.tiers, other, there)
+        move(board.tiers, item, here)
+
+
+class _Table(NamedTuple):
+    """A board with what sends members of its tiers up or down."""
+
+    board: Board
+    items: _Floats
+    theta: float
 
 
 @compiled_part
 def _write_odds(
-    board: Board,
-    items: _Floats,
-    theta: float,
-    upper: int,
-    lower: int,
-    odds: _Floats,
-    rng: np.random.Generator,
-) -> None:
-    """Write the log odds of each item of two slots to go to the upper one, by a random cut.
+    table: _Table, room: Dealing, first: int, last: int, rng: np.random.Generator
+) -> int:
+    """Write the log odds of each member of tiers to go up, by a random cut; return their number.
 
-    The cut depends on the union of the two slots alone, so that it is as probable there and back.
+    The cut depends on the union of the tiers alone, so that it is as probable there and back.
     """
-    places = board.places
-    n_items = len(odds)
-    count = places[SIZES, upper] + places[SIZES, lower]
-    chosen = _below(count, rng)
+    items, odds = table.items, room.odds
+    count = list_members(table.board.tiers.places, first, last, room.members)
+    cut = items[0, room.members[_below(count, rng)]]
     sharpness = _LEAST_SHARPNESS + (_LARGEST_SHARPNESS - _LEAST_SHARPNESS) * rng.random()
-    cut = 0.0
-    for item in range(n_items):
-        if places[SLOT_OF, item] == upper or places[SLOT_OF, item] == lower:
-            if chosen == 0:
-                cut = items[0, item]
-            chosen -= 1
     # Half of the tier apart, items differ by a third of theta for each member, if theta is small.
-    scale = sharpness * min(theta * count / 3.0, 4.0)
-    for item in range(n_items):
+    scale = sharpness * min(table.theta * count / 3.0, 4.0)
+    for number in range(count):
+        item = room.members[number]
         value = scale * items[1, item] * (items[0, item] - cut)
-        odds[item] = min(max(value, -_MOST_ODDS), _MOST_ODDS)
+        odds[number] = min(max(value, -_MOST_ODDS), _MOST_ODDS)
+    return count
+
+
+@inlined
+def _deal(
+    _table: _Table, room: Dealing, n_members: int, which: int, rng: np.random.Generator
+) -> tuple[float, int]:
+    return deal_by_odds(room, n_members, which, rng)
+
+
+@compiled_part
+def _gain(table: _Table, room: Dealing, position: int, kind: int, n_members: int) -> float:
+    """Return what the log posterior gains by a cut, a join or a deal."""
+    board = table.board
+    return gain_by_moving(
+        move_on_board, gain_of_joining, board, board.tiers.places, room, position, kind, n_members
+    )
+
+
+@inlined
+def _join(board: Board, position: int) -> None:
+    join(board.tiers, position)
+
+
+@compiled_part
+def _finish(
+    table: _Table, room: Dealing, position: int, kind: int, n_members: int, accepted: int
+) -> None:
+    """Leave the tiers as they were, or as they are proposed."""
+    board = table.board
+    finish_by_moving(
+        move_on_board, _join, board, board.tiers.places, room, position, kind, n_members, accepted
+    )
 
 
 @compiled_part
@@ -273,69 +312,15 @@ def _cut_join_or_deal(
     board: Board,
     items: _Floats,
     theta: float,
-    odds: _Floats,
+    room: Dealing,
     single_bonus: float,
     rng: np.random.Generator,
 ) -> None:
-    """Cut a tier in two, join two neighbours, or deal them again, by a Metropolis step.
-
-    A tier to cut is chosen among as many as the joining back is among pairs of neighbours.
-    """
-    places = board.places
-    n_items = places.shape[1] - 1
-    count = places[N_TIERS, 0]
-    kind = _below(3, rng)
-    cutting = kind == 0
-    joining = kind == 1
-    if not cutting and count == 1:
-        return
-    tier = _below(count if cutting else count - 1, rng)
-    upper = open_empty(board, tier) if cutting else places[ORDER, tier]
-    lower = places[ORDER, tier + 1]
-    _write_odds(board, items, theta, upper, lower, odds, rng)
-    # Items that change their slot are marked by odds beyond all others.
-    ratio = 0.0
-    n_up, n_members = 0, 0
-    for item in range(n_items):
-        slot = places[SLOT_OF, item]
-        if slot != upper and slot != lower:  # noqa: PLR1714
-            odds[item] = 0.0
-            continue
-        n_members += 1
-        is_up = 1 if slot == upper else 0
-        if not cutting:
-            ratio += log_share(odds[item] if is_up == 1 else -odds[item])
-        goes_up = 0
-        if not joining:
-            goes_up = 1 if np.log(1.0 - rng.random()) < log_share(odds[item]) else 0
-            ratio -= log_share(odds[item] if goes_up == 1 else -odds[item])
-        n_up += goes_up
-        odds[item] = 1.0 if goes_up != is_up else 0.0
-    if not joining and n_up * (n_members - n_up) == 0:
-        close_if_empty(board, upper)
-        return
-    gain = 0.0
-    if not cutting:
-        gain += gain_of_joining(board, tier)
-    if not joining:
-        _switch(board, odds, upper, lower)
-        gain -= gain_of_joining(board, tier)
-    if n_members == n_items and kind < 2:
-        gain += single_bonus if joining else -single_bonus
-    accepted = np.log(1.0 - rng.random()) < gain + ratio
-    # What is joined is moved only now, since its gain is known without.
-    if accepted == joining:
-        _switch(board, odds, upper, lower)
-    close_if_empty(board, upper)
-
-
-@compiled_part
-def _switch(board: Board, marked: _Floats, upper: int, lower: int) -> None:
-    """Move every marked item of two slots to the other one."""
-    places = board.places
-    for item in range(len(marked)):
-        if marked[item] == 1.0:
-            move(board, item, lower if places[SLOT_OF, item] == upper else upper)
+    """Cut a tier in two, join two neighbours, or deal them again, by a Metropolis step."""
+    table = _Table(board, items, theta)
+    cut_join_or_deal(
+        _write_odds, _deal, _gain, _finish, table, board.tiers.places, room, single_bonus, rng
+    )
 
 
 @compiled_part
@@ -343,7 +328,7 @@ def _draw_theta(
     board: Board, theta: float, prior: PriorTable, rng: np.random.Generator
 ) -> tuple[float, float]:
     """Draw theta given the tiers; return it and the logarithm of its density, up to a constant."""
-    places, tables, sums = board.places, board.tables, board.sums
+    places, sums = board.tiers.places, board.sums
     here = np.log(theta)
     low = here - SLICE_WIDTH * rng.random()
     high = low + SLICE_WIDTH
@@ -353,7 +338,7 @@ def _draw_theta(
         if value > -np.inf:
             write_loss_sums(np.exp(at), places.shape[1] - 1, sums)
             value += value_of_tiers(
-                sums, tables[BETWEEN], places[SIZES], places[ORDER], places[N_TIERS, 0]
+                sums, board.tiers.between, places[SIZES], places[ORDER], places[N_TIERS, 0]
             )
         stage, at, height, low, high = next_point(stage, here, at, value, height, low, high, rng)
     return float(np.exp(at)), value

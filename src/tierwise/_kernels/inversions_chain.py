@@ -1,240 +1,437 @@
-"""Metropolis and Gibbs steps over ordered partitions, with the target as a sum over lines.
+"""Gibbs sampling and split-merge over ordered partitions under inversions, given weak orders.
 
-A sweep draws the place of every item given all others (Gibbs: all places are valued), then proposes
-exchanges of items and of tiers, splits and joins. A split sends each member to the better part
-with a probability that grows with how it is preferred to the tier's other members; the same
-probabilities, for the joined tier, give the chance of undoing a join.
+A sweep draws the place of every item given all others, and cuts, joins and deals tiers. With one
+theta, members are dealt by sequential allocation (Dahl 2005), and theta is drawn by slice sampling
+(Neal 2003). With a theta per line the thetas are integrated out; members are dealt with
+probabilities that grow with how they are preferred to the others, and items and tiers are exchanged
+with their neighbours, too.
+
+References
+----------
+D. B. Dahl (2005). Sequentially-allocated merge-split sampler for conjugate and nonconjugate
+Dirichlet process mixture models. Technical report, Texas A&M University.
 """
+
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled, compiled_part, inlined
-from tierwise._kernels.inversions_climbing import exchange_items, members_of
-from tierwise._kernels.inversions_lines import LineObjective
 from tierwise._kernels.inversions_partition import (
-    Partition,
-    line_at,
-    load,
-    put_in,
-    take_out,
-    value_of,
-    value_places,
+    FACTORIALS,
+    N_RANKINGS,
+    ORDERS,
+    RISES,
+    ROOM,
+    THETA,
+    VALUES,
+    BoardAtTheta,
+    BoardByLine,
+    exchange_tiers,
+    gain_of_exchanging_by_line,
+    gain_of_joining_by_line,
+    join_tiers,
+    move_item,
+    neighbours_by_line,
+    put_at,
+    value_of_row,
+    value_places_at_theta,
+    value_places_by_line,
+    write_factorials,
+    write_theta,
 )
-from tierwise._kernels.ordered_partition import choose, log_share
+from tierwise._kernels.ordered_partition import (
+    ABOVE,
+    BELOW,
+    CUT,
+    JOIN,
+    N_TIERS,
+    ORDER,
+    PRESENT,
+    PROPOSED,
+    SIZES,
+    Dealing,
+    choose,
+    cut_join_or_deal,
+    deal_by_odds,
+    finish_by_moving,
+    gain_by_moving,
+    list_members,
+    open_tier,
+    place_of,
+    send_members,
+    write_labels,
+)
+from tierwise._kernels.theta import ACCEPTED, SLICE_WIDTH, PriorTable, log_prior, next_point
+from tierwise._kernels.tied_blocks import (
+    BOTH,
+    SIDES,
+    add_meets,
+    clear_row,
+    count_item,
+    join_rows,
+    rise,
+    take_from_ties,
+)
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
 
-# A member goes to neither part with a probability below that of this logit.
+# With ties it takes long to value a place: most sweeps draw among so many that lie around an item.
+_WINDOW = 13
+_SHARE_OF_WINDOWS = 0.95
+# With a theta per line, a member goes to neither part with a probability below that of this logit.
 _LARGEST_LOGIT = 3.0
-_SHARE_OF_EXCHANGES = 0.2
 
 
-@compiled
-def draw_places(
-    objective: LineObjective,
-    state: Partition,
-    single_tier_bonus: float,
-    sequence: _Integers,
-    uniforms: _Floats,
+@inlined
+def _draw_place(
+    value_places: Callable[..., None],
+    board: BoardAtTheta | BoardByLine,
+    item: int,
+    windowed: int,
+    single_bonus: float,
+    values: _Floats,
+    rng: np.random.Generator,
 ) -> None:
-    """Draw the place of each item in turn, given all others."""
-    n_items = sequence.shape[0]
-    places = np.zeros(2 * n_items + 1)
-    for step in range(n_items):
-        item = sequence[step]
-        take_out(state, item)
-        value_places(objective, state, item, places)
-        n_tiers = state.n_tiers[0]
-        if n_tiers == 1:
-            places[1] += single_tier_bonus
-        put_in(state, item, choose(places, 0, 2 * n_tiers, uniforms[step]))
+    """Draw the tier of an item given those of all others: one of theirs, or a new one anywhere.
+
+    Where ``windowed`` is 1, among places around its own. A window that lies anywhere around that of
+    the item lies as probably around any other place in it.
+    """
+    places = board.tiers.places
+    n_places, here = place_of(places, item)
+    first, last = 0, n_places - 1
+    if windowed == 1:
+        first = here - int(_WINDOW * rng.random())
+        last = min(first + _WINDOW - 1, last)
+        first = max(first, 0)
+    if len(board.ties.weights) > 0:
+        take_from_ties(board.ties, places, item)
+    value_places(board, item, first, last, values)
+    if n_places == 3:
+        values[1] += single_bonus
+    put_at(board, item, here, choose(values, first, last, rng.random()))
+
+
+# One theta.
 
 
 @compiled
-def exchange_at_random(objective: LineObjective, state: Partition, uniforms: _Floats) -> int:
-    """Propose exchanges of items of neighbouring tiers; returns how many were accepted."""
-    n_items = state.slot_of.shape[0]
-    upper, lower = np.zeros(n_items, np.int64), np.zeros(n_items, np.int64)
-    accepted = 0
-    for step in range(uniforms.shape[0]):
-        n_tiers = state.n_tiers[0]
-        if n_tiers < 2:
-            break
-        position = int(uniforms[step, 0] * (n_tiers - 1))
-        n_upper = members_of(state, state.order[position], upper)
-        n_lower = members_of(state, state.order[position + 1], lower)
-        if n_upper == 1 and n_lower == 1:
-            # That is an exchange of tiers, which another step proposes.
-            continue
-        first = upper[int(uniforms[step, 1] * n_upper)]
-        second = lower[int(uniforms[step, 2] * n_lower)]
-        before = line_at(objective, state, position) + line_at(objective, state, position + 1)
-        exchange_items(state, position, first, second)
-        after = line_at(objective, state, position) + line_at(objective, state, position + 1)
-        if np.log(uniforms[step, 3]) < after - before:
-            accepted += 1
-        else:
-            exchange_items(state, position, second, first)
-    return accepted
+def run_sweeps_at_theta(
+    board: BoardAtTheta,
+    single_bonus: float,
+    prior: PriorTable,
+    room: Dealing,
+    labels: _Integers,
+    numbers: _Floats,
+    rng: np.random.Generator,
+) -> None:
+    """Move all items and some tiers, and draw theta, for each draw that there is room for.
 
-
-@inlined
-def _log_chance_to_be_upper(lead: float, strength: float) -> float:
-    """Log odds that a member of a tier goes to its better part."""
-    return min(max(lead * strength, -_LARGEST_LOGIT), _LARGEST_LOGIT)
-
-
-@inlined
-def _log_split(state: Partition, labels: _Integers, position: int, strength: float) -> float:
-    """Log probability that a joined tier is split into these two neighbouring tiers."""
-    log_chance = 0.0
-    first, second = state.order[position], state.order[position + 1]
-    for item in range(labels.shape[0]):
-        if labels[item] == position or labels[item] == position + 1:
-            lead = state.out_of[first, item] + state.out_of[second, item]
-            lead -= state.into[first, item] + state.into[second, item]
-            logit = _log_chance_to_be_upper(lead, strength)
-            if labels[item] != position:
-                logit = -logit
-            log_chance += log_share(logit)
-    return log_chance
+    Parameters
+    ----------
+    board
+        The tiers, which are changed.
+    single_bonus
+        What a single tier adds to the log prior besides.
+    prior
+        Prior of theta.
+    room
+        Room to work in.
+    labels, numbers
+        Where the draws are written, one row per draw: the tier of each item, counted from 0; theta,
+        inversions and log-likelihood.
+    rng
+        Randomness.
+    """
+    n_items = labels.shape[1]
+    values = np.empty(2 * n_items + 1)
+    for sweep in range(len(labels)):
+        write_theta(board, board.numbers[THETA])
+        windowed = 0
+        if len(board.ties.weights) > 0:
+            windowed = 1 if rng.random() < _SHARE_OF_WINDOWS else 0
+        for item in range(n_items):
+            _draw_place(value_places_at_theta, board, item, windowed, single_bonus, values, rng)
+        for _ in range(4 + n_items // 8):
+            cut_join_or_deal(
+                _shuffle_members,
+                _deal_in_turn,
+                _gain_of_dealing,
+                _finish_dealing,
+                board,
+                board.tiers.places,
+                room,
+                single_bonus,
+                rng,
+            )
+        numbers[sweep, 0], numbers[sweep, 1], numbers[sweep, 2] = _draw_theta(board, prior, rng)
+        write_labels(board.tiers.places, labels[sweep])
 
 
 @compiled_part
-def _n_splittable(state: Partition) -> int:
-    """Count the tiers with two items or more."""
-    number = 0
-    for position in range(state.n_tiers[0]):
-        if state.sizes[state.order[position]] > 1:
-            number += 1
-    return number
+def _shuffle_members(
+    board: BoardAtTheta, room: Dealing, first: int, last: int, rng: np.random.Generator
+) -> int:
+    """List the items of a range of tiers in random order; return how many there are."""
+    members = room.members
+    count = list_members(board.tiers.places, first, last, members)
+    for number in range(count):
+        place = int((number + 1) * rng.random())
+        members[number], members[place] = members[place], members[number]
+    return count
 
 
-@inlined
-def _propose_exchange(state: Partition, proposed: _Integers, uniforms: _Floats) -> float:
-    """Let two neighbouring tiers change places."""
-    n_tiers = state.n_tiers[0]
-    if n_tiers < 2:
-        return -np.inf
-    position = int(uniforms[1] * (n_tiers - 1))
-    for item in range(proposed.shape[0]):
-        if proposed[item] == position:
-            proposed[item] = position + 1
-        elif proposed[item] == position + 1:
-            proposed[item] = position
-    return 0.0
+@compiled_part
+def _deal_in_turn(
+    board: BoardAtTheta, room: Dealing, n_members: int, which: int, rng: np.random.Generator
+) -> tuple[float, int]:
+    """Send members up (0) or down (1), one after the other, each given those before.
 
-
-@inlined
-def _splittable_at(state: Partition, number: int) -> int:
-    """Find the position of a tier, given its number among those with two items or more."""
-    position = 0
-    while number > 0 or state.sizes[state.order[position]] == 1:
-        if state.sizes[state.order[position]] > 1:
-            number -= 1
-        position += 1
-    return position
-
-
-@inlined
-def _propose_split(
-    state: Partition, proposed: _Integers, strength: float, uniforms: _Floats
-) -> float:
-    """Split a tier; each member goes to the better part with its own probability."""
-    n_splittable = _n_splittable(state)
-    if n_splittable == 0:
-        return -np.inf
-    position = _splittable_at(state, int(uniforms[1] * n_splittable))
-    slot = state.order[position]
-    log_chance = 0.0
-    n_upper = 0
-    for item in range(proposed.shape[0]):
-        upper = proposed[item] < position
-        if proposed[item] == position:
-            lead = state.out_of[slot, item] - state.into[slot, item]
-            logit = _log_chance_to_be_upper(lead, strength)
-            upper = uniforms[2 + item] < 1.0 / (1.0 + np.exp(-logit))
-            log_chance += log_share(logit if upper else -logit)
-            n_upper += 1 if upper else 0
-        if not upper:
-            proposed[item] += 1
-    if n_upper in (0, state.sizes[slot]):
-        return -np.inf
-    # Back: one of as many pairs of neighbours as there are tiers now is joined.
-    return float(np.log(n_splittable / state.n_tiers[0]) - log_chance)
-
-
-@inlined
-def _propose_join(
-    state: Partition, labels: _Integers, proposed: _Integers, strength: float, uniforms: _Floats
-) -> float:
-    """Join two neighbouring tiers."""
-    n_tiers = state.n_tiers[0]
-    if n_tiers < 2:
-        return -np.inf
-    position = int(uniforms[1] * (n_tiers - 1))
-    for item in range(labels.shape[0]):
-        if labels[item] > position:
-            proposed[item] -= 1
-    n_splittable = _n_splittable(state) + 1
-    for slot in (state.order[position], state.order[position + 1]):
-        if state.sizes[slot] > 1:
-            n_splittable -= 1
-    log_back = _log_split(state, labels, position, strength)
-    return float(log_back + np.log((n_tiers - 1.0) / n_splittable))
-
-
-@inlined
-def _propose(
-    state: Partition, labels: _Integers, proposed: _Integers, strength: float, uniforms: _Floats
-) -> float:
-    """Propose other tiers; returns the log ratio of proposals, minus infinity for none.
-
-    The first uniform chooses the kind: an exchange of neighbouring tiers, a split or a join.
+    Present sides are taken as they are. Returns the log probability of the sides, and how many are
+    up; what two such tiers are worth is written down.
     """
-    for item in range(labels.shape[0]):
-        proposed[item] = labels[item]
-    if uniforms[0] < _SHARE_OF_EXCHANGES:
-        return _propose_exchange(state, proposed, uniforms)
-    # Splits and joins undo each other: both have the same share.
-    if uniforms[0] < (1.0 + _SHARE_OF_EXCHANGES) / 2.0:
-        return _propose_split(state, proposed, strength, uniforms)
-    return _propose_join(state, labels, proposed, strength, uniforms)
+    above, ties, members, sides = board.tiers.pairs[ABOVE], board.ties, room.members, room.sides
+    worth, theta, rises = board.by_size[VALUES], board.numbers[THETA], board.by_size[RISES]
+    log_chance, value = 0.0, 0.0
+    n_up, n_down = 0, 0
+    has_ties, row = len(ties.weights) > 0, len(above) + SIDES
+    if has_ties:
+        clear_row(ties, row)
+        clear_row(ties, row + 1)
+    for number in range(n_members):
+        item = members[number]
+        cost_up, cost_down = 0.0, 0.0
+        for before in range(number):
+            other = members[before]
+            if sides[which, before] == 1:
+                cost_up += above[other, item]
+            else:
+                cost_down += above[item, other]
+        up = worth[n_up + 1] - worth[n_up] - theta * cost_up
+        down = worth[n_down + 1] - worth[n_down] - theta * cost_down
+        if has_ties:
+            up += rise(ties, item, row, rises)
+            down += rise(ties, item, row + 1, rises)
+        if which == PROPOSED:
+            sides[which, number] = 0 if rng.random() * (1.0 + np.exp(down - up)) < 1.0 else 1
+        if sides[which, number] == 0:
+            n_up += 1
+            value += up
+            log_chance -= np.logaddexp(0.0, down - up)
+        else:
+            n_down += 1
+            value += down
+            log_chance -= np.logaddexp(0.0, up - down)
+        if has_ties:
+            count_item(ties, item, row + sides[which, number])
+    room.values[which] = value
+    return log_chance, n_up
+
+
+@compiled_part
+def _gain_of_dealing(
+    board: BoardAtTheta, room: Dealing, position: int, kind: int, n_members: int
+) -> float:
+    """Return what the log posterior gains, of which the dealt sides are known."""
+    places = board.tiers.places
+    gain = 0.0
+    if kind != JOIN:
+        gain += room.values[PROPOSED]
+    if kind != CUT:
+        gain -= room.values[PRESENT]
+    if kind in (CUT, JOIN):
+        row = places[ORDER, position]
+        if kind == JOIN and len(board.ties.weights) > 0:
+            both = places.shape[1] - 1 + BOTH
+            join_rows(board.ties, row, places[ORDER, position + 1], both)
+            row = np.int64(both)
+        whole = value_of_row(board, row, n_members)
+        gain += whole if kind == JOIN else -whole
+    return gain
+
+
+@compiled_part
+def _finish_dealing(
+    board: BoardAtTheta, room: Dealing, position: int, kind: int, n_members: int, accepted: int
+) -> None:
+    """Make the tiers those proposed, if they are accepted."""
+    if accepted == 1:
+        if kind == JOIN:
+            join_tiers(board, position)
+        else:
+            places = board.tiers.places
+            if kind == CUT:
+                open_tier(places, position)
+            send_members(move_item, board, places, room, position, n_members, PROPOSED)
+
+
+@compiled_part
+def _draw_theta(
+    board: BoardAtTheta, prior: PriorTable, rng: np.random.Generator
+) -> tuple[float, float, float]:
+    """Draw theta given the tiers; return it, the number of inversions, and the log-likelihood."""
+    places, _, _, between = board.tiers
+    ties, by_size, n_rankings = board.ties, board.by_size, board.numbers[N_RANKINGS]
+    n_tiers, inversions, orders = places[N_TIERS, 0], 0.0, 0.0
+    # How often Gaussian factorials occur: of all items and blocks, less of what tiers hold of them.
+    apart = by_size[ROOM]
+    apart[:] = 0.0
+    for position in range(n_tiers):
+        slot = places[ORDER, position]
+        if len(ties.weights) > 0:
+            add_meets(ties, slot, -1.0, apart)
+        for better in range(position):
+            inversions += between[slot, places[ORDER, better]]
+    for number in range(len(apart)):
+        orders -= apart[number] * by_size[ORDERS, number]
+    for number in range(len(ties.whole)):
+        apart[number] += ties.whole[number]
+    apart[len(apart) - 1] -= n_rankings
+    for position in range(n_tiers):
+        size = places[SIZES, places[ORDER, position]]
+        apart[size] += n_rankings
+        orders -= n_rankings * by_size[ORDERS, size]
+    here = np.log(board.numbers[THETA])
+    low = here - SLICE_WIDTH * rng.random()
+    high = low + SLICE_WIDTH
+    stage, at, height, log_likelihood = 0, here, np.inf, 0.0
+    while stage != ACCEPTED:
+        value = log_prior(prior, at, np.exp(at))
+        if value > -np.inf:
+            write_factorials(np.exp(at), by_size)
+            log_likelihood = orders - np.exp(at) * inversions
+            for size in range(2, len(apart)):
+                log_likelihood += apart[size] * by_size[FACTORIALS, size]
+            value += log_likelihood
+        stage, at, height, low, high = next_point(stage, here, at, value, height, low, high, rng)
+    board.numbers[THETA] = np.exp(at)
+    return float(np.exp(at)), inversions, log_likelihood
+
+
+# A theta per line.
 
 
 @compiled
-def change_tiers(
-    objective: LineObjective,
-    state: Partition,
-    single_tier_bonus: float,
-    strength: float,
-    uniforms: _Floats,
+def run_sweeps_by_line(
+    board: BoardByLine,
+    single_bonus: float,
+    room: Dealing,
+    labels: _Integers,
+    rng: np.random.Generator,
+) -> None:
+    """Move all items and some tiers, for each draw that there is room for.
+
+    As for `run_sweeps_at_theta`; thetas are integrated out.
+    """
+    n_items = labels.shape[1]
+    places = board.tiers.places
+    values = np.empty(2 * n_items + 1)
+    for sweep in range(len(labels)):
+        for item in range(n_items):
+            _draw_place(value_places_by_line, board, item, 0, single_bonus, values, rng)
+        for _ in range(1 + n_items // 2):
+            _exchange_items_at_random(board, room, rng)
+        for _ in range(4 + n_items // 8):
+            _exchange_tiers_at_random(board, rng)
+            cut_join_or_deal(
+                _write_odds, _deal, _gain, _finish, board, places, room, single_bonus, rng
+            )
+        write_labels(places, labels[sweep])
+
+
+@compiled_part
+def _exchange_items_at_random(board: BoardByLine, room: Dealing, rng: np.random.Generator) -> None:
+    """Let two items of neighbouring tiers change places, by a Metropolis step."""
+    places, members = board.tiers.places, room.members
+    n_pairs = places[N_TIERS, 0] - 1
+    if n_pairs == 0:
+        return
+    position = int(n_pairs * rng.random())
+    upper, lower = places[ORDER, position], places[ORDER, position + 1]
+    if places[SIZES, upper] * places[SIZES, lower] == 1:
+        # That is an exchange of tiers, which another step proposes.
+        return
+    first = members[int(list_members(places, position, position, members) * rng.random())]
+    count = list_members(places, position + 1, position + 1, members)
+    second = members[int(count * rng.random())]
+    before = neighbours_by_line(board, position)
+    move_item(board, first, lower)
+    move_item(board, second, upper)
+    if np.log(1.0 - rng.random()) >= neighbours_by_line(board, position) - before:
+        move_item(board, first, upper)
+        move_item(board, second, lower)
+
+
+@compiled_part
+def _exchange_tiers_at_random(board: BoardByLine, rng: np.random.Generator) -> None:
+    """Let two neighbouring tiers change places, by a Metropolis step."""
+    n_pairs = board.tiers.places[N_TIERS, 0] - 1
+    if n_pairs > 0:
+        position = int(n_pairs * rng.random())
+        gain = gain_of_exchanging_by_line(board, position)
+        if np.log(1.0 - rng.random()) < gain:
+            exchange_tiers(board, position)
+
+
+@compiled_part
+def _write_odds(
+    board: BoardByLine, room: Dealing, first: int, last: int, _rng: np.random.Generator
 ) -> int:
-    """Propose exchanges, splits and joins of tiers; returns how many were accepted."""
-    n_items = state.slot_of.shape[0]
-    labels, proposed = np.zeros(n_items, np.int64), np.zeros(n_items, np.int64)
-    accepted = 0
-    for item in range(n_items):
-        labels[item] = state.position_of[state.slot_of[item]]
-    load(state, labels)
-    value = value_of(objective, state)
-    if state.n_tiers[0] == 1:
-        value += single_tier_bonus
-    for step in range(uniforms.shape[0]):
-        log_ratio = _propose(state, labels, proposed, strength, uniforms[step])
-        if log_ratio == -np.inf:
-            continue
-        load(state, proposed)
-        other = value_of(objective, state)
-        if state.n_tiers[0] == 1:
-            other += single_tier_bonus
-        if np.log(uniforms[step, n_items + 2]) < other - value + log_ratio:
-            accepted += 1
-            value = other
-            for item in range(n_items):
-                labels[item] = proposed[item]
-        else:
-            load(state, labels)
-    return accepted
+    """List the members of tiers, and write the log odds of each to go up; return their number.
+
+    They grow with how a member is preferred to the others, and are scaled to a few units.
+    """
+    places, _, sums, _ = board.tiers
+    n_items = places.shape[1] - 1
+    scale = 2.0 / np.sqrt(max(board.objective.n_rankings, 1.0) * n_items)
+    count = list_members(places, first, last, room.members)
+    for number in range(count):
+        item, lead = room.members[number], 0.0
+        for position in range(first, last + 1):
+            slot = places[ORDER, position]
+            lead += sums[BELOW, slot, item] - sums[ABOVE, slot, item]
+        room.odds[number] = min(max(lead * scale, -_LARGEST_LOGIT), _LARGEST_LOGIT)
+    return count
+
+
+@inlined
+def _deal(
+    _board: BoardByLine, room: Dealing, n_members: int, which: int, rng: np.random.Generator
+) -> tuple[float, int]:
+    return deal_by_odds(room, n_members, which, rng)
+
+
+@compiled_part
+def _gain(board: BoardByLine, room: Dealing, position: int, kind: int, n_members: int) -> float:
+    """Return what the log posterior gains by a cut, a join or a deal."""
+    return gain_by_moving(
+        move_item,
+        gain_of_joining_by_line,
+        board,
+        board.tiers.places,
+        room,
+        position,
+        kind,
+        n_members,
+    )
+
+
+@compiled_part
+def _finish(
+    board: BoardByLine, room: Dealing, position: int, kind: int, n_members: int, accepted: int
+) -> None:
+    """Leave the tiers as they were, or as they are proposed."""
+    finish_by_moving(
+        move_item,
+        join_tiers,
+        board,
+        board.tiers.places,
+        room,
+        position,
+        kind,
+        n_members,
+        accepted,
+    )

@@ -447,7 +447,10 @@ def _value_given_prior(
 
 @compiled_part
 def curve_of_sizes(
-    objective: LineObjective, size: int, n_worse: int | np.int64, curve: _Floats
+    objective: LineObjective,
+    size: int | np.int64,
+    n_worse: int | np.int64,
+    curve: _Floats,
 ) -> None:
     """Curve of a line for complete rankings, which depends on sizes only."""
     table = objective.grid.factorials

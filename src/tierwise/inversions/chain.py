@@ -26,19 +26,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise._kernels import inversions_chain as kernels
-from tierwise._kernels import inversions_sweeps as sweeps
 from tierwise._kernels.comparisons import LARGEST_THETA, LEAST_THETA
+from tierwise._kernels.inversions_chain import run_sweeps_at_theta, run_sweeps_by_line
 from tierwise._kernels.inversions_lines import LARGEST_GRID_THETA
-from tierwise._kernels.inversions_partition import labels_of, load_and_value
+from tierwise._kernels.inversions_partition import BoardAtTheta, BoardByLine, load
+from tierwise._kernels.ordered_partition import make_dealing
 from tierwise.inversions.objective import (
     Concentration,
-    TiersPrior,
     TiersPriorName,
     line_objective,
     tiers_prior,
 )
-from tierwise.inversions.searching import make_state
+from tierwise.inversions.searching import board_at_theta, board_by_line
 from tierwise.theta.density import prior_table
 from tierwise.theta.estimate import best_theta_of_lines
 from tierwise.tiers import check_labels
@@ -53,7 +52,6 @@ if TYPE_CHECKING:
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
 
-_PROPOSALS_PER_SWEEP = 4
 _LEAST_START = 1e-3
 # Powers of the likelihood lie close together near 0, where it changes most.
 POWERS = (np.arange(13) / 12) ** 4.0
@@ -89,106 +87,32 @@ class TiersChain:
         theta: float | None = None,
     ) -> None:
         begin = check_labels(labels, counts.n_items)
-        prior = tiers_prior(prior_sizes, counts.n_items)
+        self._prior = tiers_prior(prior_sizes, counts.n_items)
+        self._table: PriorTable | None = None
         if concentration == "single":
             if theta is None:
                 likely = best_theta_of_lines(counts, begin)
                 theta = min(max(likely, _LEAST_START), LARGEST_GRID_THETA / 4)
-            self._sweeps: _OneTheta | _ThetaPerLine = _OneTheta(
-                counts,
-                begin.copy(),
-                prior_table(prior_theta, within=(LEAST_THETA, LARGEST_THETA)),
-                prior,
-                theta,
-            )
+            self._table = prior_table(prior_theta, within=(LEAST_THETA, LARGEST_THETA))
+            tier_values = self._prior.tier_values(counts.n_items)
+            self._board: BoardAtTheta | BoardByLine = board_at_theta(counts, tier_values, theta)
         else:
-            self._sweeps = _ThetaPerLine(counts, begin, prior_theta, prior)
+            objective = line_objective(counts, prior_theta, self._prior.tier_constant)
+            self._board = board_by_line(counts, objective)
+        self._room = make_dealing(counts.n_items)
+        load(self._board.tiers, self._board.ties, begin)
 
     def run(self, n_sweeps: int, rng: np.random.Generator) -> tuple[_Integers, _Floats]:
         """Return tiers, counted from 0, one row per sweep, and thetas; NaN with one per line."""
-        return self._sweeps.run(n_sweeps, rng)
-
-
-class _OneTheta:
-    """Sweeps with one theta."""
-
-    def __init__(
-        self,
-        counts: WeakOrderCounts,
-        labels: _Integers,
-        prior_theta: PriorTable,
-        prior: TiersPrior,
-        theta: float,
-    ) -> None:
-        self._counts, self._labels, self._theta = counts, labels, theta
-        self._prior_theta, self._prior = prior_theta, prior
-        self._ties = sweeps.make_ties(
-            counts.block_offsets,
-            counts.block_members,
-            counts.block_weights,
-            *counts.blocks_of_items,
-        )
-
-    def run(self, n_sweeps: int, rng: np.random.Generator) -> tuple[_Integers, _Floats]:
-        """Move items and tiers, and draw theta, so many times."""
-        counts, n_items = self._counts, self._counts.n_items
-        labels, numbers = np.empty((n_sweeps, n_items), np.int64), np.empty((n_sweeps, 3))
-        sweeps.run_sweeps(
-            counts.above,
-            self._labels,
-            self._theta,
-            float(counts.n_rankings),
-            self._ties,
-            self._prior.tier_values(n_items),
-            self._prior.single_tier_bonus,
-            self._prior_theta,
-            np.empty((sweeps.N_ROWS, 2 * n_items + 2)),
-            labels,
-            numbers,
-            rng,
-        )
-        thetas = numbers[:, 0]
-        self._theta = float(thetas[-1])
-        return labels, thetas
-
-
-class _ThetaPerLine:
-    """Sweeps with a theta per line, which are integrated out."""
-
-    def __init__(
-        self,
-        counts: WeakOrderCounts,
-        labels: _Integers,
-        prior_theta: ThetaPrior | Callable[[Any], Any],
-        prior: TiersPrior,
-    ) -> None:
-        self._prior = prior
-        objective = line_objective(counts, prior_theta, prior.tier_constant)
-        self._state = make_state(counts, objective)
-        # Loads the compiler, which a search of few items does without.
-        from tierwise._kernels.inversions_references import refer_to_objective, refer_to_partition
-
-        self._by_reference = refer_to_objective(objective), refer_to_partition(self._state)
-        load_and_value(*self._by_reference, labels)
-        # Leads are sums over a tier of differences of counts; scaled to a few units.
-        self._strength = 2.0 / np.sqrt(max(counts.n_rankings, 1.0) * counts.n_items)
-        self._n_items = counts.n_items
-
-    def run(self, n_sweeps: int, rng: np.random.Generator) -> tuple[_Integers, _Floats]:
-        """Move all items, and propose other tiers, so many times."""
-        labels = np.empty((n_sweeps, self._n_items), np.int64)
-        for sweep in range(n_sweeps):
-            self._sweep(rng)
-            labels[sweep] = labels_of(self._state)
-        return labels, np.full(n_sweeps, np.nan)
-
-    def _sweep(self, rng: np.random.Generator) -> None:
-        (objective, state), n_items = self._by_reference, self._n_items
-        bonus = self._prior.single_tier_bonus
-        kernels.draw_places(objective, state, bonus, rng.permutation(n_items), rng.random(n_items))
-        kernels.exchange_at_random(objective, state, 1.0 - rng.random((n_items // 2 + 1, 4)))
-        uniforms = 1.0 - rng.random((_PROPOSALS_PER_SWEEP, n_items + 3))
-        kernels.change_tiers(objective, state, bonus, self._strength, uniforms * (1.0 - 1e-12))
+        board, bonus, room = self._board, self._prior.single_tier_bonus, self._room
+        labels = np.empty((n_sweeps, len(room.members)), np.int64)
+        numbers = np.full((n_sweeps, 3), np.nan)
+        if isinstance(board, BoardAtTheta):
+            assert self._table is not None
+            run_sweeps_at_theta(board, bonus, self._table, room, labels, numbers, rng)
+        else:
+            run_sweeps_by_line(board, bonus, room, labels, rng)
+        return labels, numbers[:, 0]
 
 
 @dataclass(frozen=True)

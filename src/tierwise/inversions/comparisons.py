@@ -21,6 +21,15 @@ from tierwise._kernels.comparisons import (
     merge_neighbours,
 )
 from tierwise._kernels.comparisons_chain import run_sweeps
+from tierwise._kernels.ordered_partition import (
+    N_TIERS,
+    ORDER,
+    SIZES,
+    labels_of,
+    load_tiers,
+    make_dealing,
+    make_tiers,
+)
 from tierwise.answers.given_sizes import tier_wins, values_at_thetas
 from tierwise.theta.density import ThetaGivenDistance, prior_table
 from tierwise.theta.estimate import best_theta_of_wins
@@ -90,52 +99,18 @@ def log_integrated_likelihood(wins: _Floats, labels: _Integers, prior: ThetaPrio
     return ThetaGivenDistance(minus_values, 1.0, prior).log_integral(0.0)
 
 
-@dataclass(frozen=True, eq=False)
-class PackedTiers:
-    """Tiers with all that their likelihood needs, as kernels take them.
+def make_board(wins: _Floats, labels: _Integers, tier_values: _Floats) -> Board:
+    """Lay out tiers, counted from 0, and what a tier of each size adds to the log prior."""
+    tiers = make_tiers(wins)
+    load_tiers(tiers, labels)
+    return Board(tiers, np.empty(len(wins) + 3), tier_values)
 
-    Attributes
-    ----------
-    board
-        See `tierwise._kernels.comparisons`.
-    """
 
-    board: Board
-
-    @classmethod
-    def of(cls, wins: _Floats, labels: _Integers, tier_values: _Floats) -> PackedTiers:
-        """Pack tiers, counted from 0, and what a tier of each size adds to the log prior."""
-        n_items = len(wins)
-        # One slot more than items: a tier may be made before another one is gone.
-        places = np.zeros((4, n_items + 1), dtype=np.int64)
-        places[0, :n_items] = labels
-        places[1] = np.arange(n_items + 1)
-        places[2] = np.bincount(labels, minlength=n_items + 1)
-        places[3, 0] = labels.max() + 1
-        tables = np.zeros((4, n_items + 1, n_items + 1))
-        # Sums over runs of sorted items: products of matrices this small keep other cores waiting.
-        order = np.argsort(labels, kind="stable")
-        present, starts = np.unique(labels[order], return_index=True)
-        tables[0, :n_items, present] = np.add.reduceat(wins[:, order], starts, axis=1).T
-        tables[1, :n_items, present] = np.add.reduceat(wins[order], starts, axis=0)
-        tables[2, present] = np.add.reduceat(tables[0, order], starts, axis=0)
-        tables[3, :n_items, :n_items] = wins
-        return cls(Board(places, tables, np.empty(n_items + 3), tier_values))
-
-    @property
-    def labels(self) -> _Integers:
-        """The tier of each item, counted from 0."""
-        slot_of, order = self.board.places[0, :-1], self.board.places[1]
-        tier_of = np.empty_like(order)
-        tier_of[order] = np.arange(len(tier_of))
-        found: _Integers = tier_of[slot_of]
-        return found
-
-    def between(self) -> tuple[_Floats, _Integers]:
-        """Wins between tiers, and sizes, best tier first."""
-        places, tables = self.board.places, self.board.tables
-        slots = places[1, : places[3, 0]]
-        return tables[2][np.ix_(slots, slots)], places[2, slots]
+def _between(board: Board) -> tuple[_Floats, _Integers]:
+    """Wins between tiers, and sizes, best tier first."""
+    places = board.tiers.places
+    slots = places[ORDER, : places[N_TIERS, 0]]
+    return board.tiers.between[np.ix_(slots, slots)], places[SIZES, slots]
 
 
 def merged_runs(wins: _Floats, prior: TiersPrior) -> _Integers:
@@ -150,18 +125,18 @@ def merged_runs(wins: _Floats, prior: TiersPrior) -> _Integers:
     labels = np.empty(n_items, dtype=np.int64)
     labels[order] = np.arange(n_items) * n_runs // n_items
     tier_values = prior.tier_values(n_items)
-    tiers = PackedTiers.of(wins, labels, tier_values)
+    board = make_board(wins, labels, tier_values)
     best, best_value = labels, -np.inf
     theta, since = 1.0, n_runs
     for count in range(n_runs, 0, -1):
-        between, sizes = tiers.between()
+        between, sizes = _between(board)
         if since * 20 >= count > 1:
             theta, since = best_theta_of_wins(between, sizes), 0
         value = float(values_at_thetas(np.array([theta]), between, sizes)[0])
         value += float(tier_values[sizes].sum())
         if value > best_value:
-            best, best_value = tiers.labels, value
-        merge_neighbours(tiers.board, theta, max(count - 1, 1))
+            best, best_value = labels_of(board.tiers), value
+        merge_neighbours(board, theta, max(count - 1, 1))
         since += 1
     return best
 
@@ -222,21 +197,21 @@ def _climb(
     n_items = len(wins)
     tier_values = prior.tier_values(n_items)
     ranking = np.argsort(-strengths(wins)[0], kind="stable").astype(np.int64)
-    tiers = PackedTiers.of(wins, start, tier_values)
+    board = make_board(wins, start, tier_values)
     for _ in range(_MOST_ROUNDS):
         items = rng.permutation(n_items)
-        gained = climb(tiers.board, _theta_to_go_on(tiers), items, items, ranking)
+        gained = climb(board, _theta_to_go_on(board), items, items, ranking)
         if gained < 1e-6:
             break
-    between, sizes = tiers.between()
-    theta = np.array([_theta_to_go_on(tiers)])
+    between, sizes = _between(board)
+    theta = np.array([_theta_to_go_on(board)])
     value = float(values_at_thetas(theta, between, sizes)[0] + tier_values[sizes].sum())
-    return tiers.labels, value + (prior.single_tier_bonus if len(sizes) == 1 else 0.0)
+    return labels_of(board.tiers), value + (prior.single_tier_bonus if len(sizes) == 1 else 0.0)
 
 
-def _theta_to_go_on(tiers: PackedTiers) -> float:
+def _theta_to_go_on(board: Board) -> float:
     """Return the best theta of tiers; any, where there is a single one."""
-    between, sizes = tiers.between()
+    between, sizes = _between(board)
     return best_theta_of_wins(between, sizes) if len(sizes) > 1 else 1.0
 
 
@@ -248,13 +223,13 @@ def best_tiers_of_sizes(wins: _Floats, sizes: Sequence[int], rng: np.random.Gene
     labels[order] = np.repeat(np.arange(len(sizes)), sizes)
     if len(sizes) == 1:
         return labels
-    tiers, none = PackedTiers.of(wins, labels, np.zeros(n_items + 1)), np.empty(0, dtype=np.int64)
+    board, none = make_board(wins, labels, np.zeros(n_items + 1)), np.empty(0, dtype=np.int64)
     for _ in range(_MOST_ROUNDS):
         items = rng.permutation(n_items)
-        gained = climb(tiers.board, _theta_to_go_on(tiers), none, items, none)
+        gained = climb(board, _theta_to_go_on(board), none, items, none)
         if gained < 1e-6:
             break
-    return tiers.labels
+    return labels_of(board.tiers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,12 +260,12 @@ class ComparisonsChain:
     def _prior_table(self) -> PriorTable:
         return prior_table(self.prior_theta, within=(LEAST_THETA, LARGEST_THETA))
 
-    def _tiers(self, labels: _Integers) -> PackedTiers:
-        return PackedTiers.of(self.wins, labels, self.prior_tiers.tier_values(len(labels)))
+    def _board(self, labels: _Integers) -> Board:
+        return make_board(self.wins, labels, self.prior_tiers.tier_values(len(labels)))
 
     def theta_to_begin(self, labels: _Integers) -> float:
         """Theta of greatest likelihood given tiers, within bounds."""
-        theta = _theta_to_go_on(self._tiers(labels))
+        theta = _theta_to_go_on(self._board(labels))
         return float(min(max(theta, 10 * LEAST_THETA), LARGEST_THETA / 4))
 
     def run(
@@ -304,12 +279,12 @@ class ComparisonsChain:
         drawn = np.empty((n_draws, len(labels)), dtype=np.int64)
         numbers = np.empty((n_draws, 3))
         run_sweeps(
-            self._tiers(labels).board,
+            self._board(labels),
             self._items,
             theta,
             self.prior_tiers.single_tier_bonus,
             self._prior_table,
-            np.empty(len(labels)),
+            make_dealing(len(labels)),
             np.empty((2, 2 * len(labels) + 1)),
             drawn,
             numbers,

@@ -15,25 +15,28 @@ from numpy.typing import NDArray
 
 from tierwise._kernels.consensus import insert_items
 from tierwise._kernels.inversions_climbing import (
-    load_best_cuts,
-    move_items,
-    try_exchanges,
-    try_neighbours,
-    try_splits,
+    improve_at_theta,
+    improve_by_line,
+    load_best_cuts_at_theta,
+    load_best_cuts_by_line,
 )
 from tierwise._kernels.inversions_lines import LARGEST_GRID_THETA
 from tierwise._kernels.inversions_partition import (
-    Partition,
-    TiedBlocks,
-    labels_of,
-    load_and_value,
-    make_partition,
+    BoardAtTheta,
+    BoardByLine,
+    load,
+    make_board_at_theta,
+    make_board_by_line,
+    value_at_theta,
+    value_by_line,
 )
+from tierwise._kernels.ordered_partition import labels_of, make_tiers
+from tierwise._kernels.tied_blocks import Ties, make_ties
 from tierwise.answers.curves import CurveOfLines
 from tierwise.inversions.objective import (
     Concentration,
     SizesPriorName,
-    fixed_objective,
+    TiersPrior,
     line_objective,
     log_prior_constant,
     tier_constant_of,
@@ -50,7 +53,7 @@ if TYPE_CHECKING:
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
 
-_MOST_ROUNDS = 200
+_MOST_ROUNDS = 2000
 _MOST_ALTERNATIONS = 50
 _LEAST_THETA = 1e-6
 _FACTORS_OF_THETA = (1.0, 0.5, 1.6, 2.5)
@@ -170,17 +173,26 @@ def starting_orders(counts: WeakOrderCounts, n_starts: int, rng: np.random.Gener
     return np.array(orders)
 
 
-def make_state(counts: WeakOrderCounts, objective: LineObjective) -> Partition:
-    """Room for tiers with maintained sums."""
-    item_offsets, item_blocks = counts.blocks_of_items
-    blocks = TiedBlocks(
+def ties_of(counts: WeakOrderCounts, *, tails: bool) -> Ties:
+    """Room for what tiers have of tied blocks; with tails, where each line has a theta."""
+    return make_ties(
         counts.block_offsets,
         counts.block_members,
         counts.block_weights,
-        item_offsets,
-        item_blocks,
+        *counts.blocks_of_items,
+        tails=tails,
     )
-    return make_partition(counts.above, blocks, counts.largest_block + 1, objective)
+
+
+def board_at_theta(counts: WeakOrderCounts, tier_values: _Floats, theta: float) -> BoardAtTheta:
+    """Set up tiers with one theta; ``tier_values`` is the log prior by size."""
+    tiers, ties = make_tiers(counts.above), ties_of(counts, tails=False)
+    return make_board_at_theta(tiers, ties, tier_values, theta, float(counts.n_rankings))
+
+
+def board_by_line(counts: WeakOrderCounts, objective: LineObjective) -> BoardByLine:
+    """Set up tiers with a theta per line."""
+    return make_board_by_line(make_tiers(counts.above), ties_of(counts, tails=True), objective)
 
 
 class _Search:
@@ -198,19 +210,19 @@ class _Search:
         self.single = concentration == "single"
         self.rng = rng
         self.constant = -lgamma(counts.n_items + 1)
-        self.objective: LineObjective
+        self.tier_constant = 0.0
+        self.theta = 0.1
+        self.board: BoardAtTheta | BoardByLine
         if self.single:
-            self.objective = fixed_objective(counts, 0.1, tier_constant_of(prior_sizes))
+            self.tier_constant = tier_constant_of(prior_sizes)
+            tier_values = TiersPrior(self.tier_constant, 0.0, 0.0).tier_values(counts.n_items)
+            self.board = board_at_theta(counts, tier_values, self.theta)
         elif prior_theta is None:
-            self.objective = line_objective(counts, None)
+            self.board = board_by_line(counts, line_objective(counts, None))
         else:
-            self.objective = line_objective(counts, prior_theta, tier_constant_of(prior_sizes))
+            objective = line_objective(counts, prior_theta, tier_constant_of(prior_sizes))
+            self.board = board_by_line(counts, objective)
             self.constant = log_prior_constant(prior_sizes, counts.n_items)
-        self.state = make_state(counts, self.objective)
-        # Loads the compiler, which a search of few items does without.
-        from tierwise._kernels.inversions_references import refer_to_objective, refer_to_partition
-
-        self.by_reference = refer_to_objective(self.objective), refer_to_partition(self.state)
         # Tiers that were searched from other thetas already, and orders that were cut.
         self.settled: set[bytes] = set()
         self.cuts: dict[bytes, _Integers] = {}
@@ -240,7 +252,7 @@ class _Search:
                 self._set_theta(theta)
                 self._load(labels)
                 self._move_until_best()
-                new_value, new_labels = self._climb(labels_of(self.state))
+                new_value, new_labels = self._climb(labels_of(self.board.tiers))
                 if new_value <= value + self.tolerance:
                     break
                 value, labels = new_value, new_labels
@@ -255,12 +267,9 @@ class _Search:
     def _set_theta(self, theta: float) -> bool:
         """Value tiers at this theta from now on; tell whether it changed."""
         theta = min(max(theta, _LEAST_THETA), LARGEST_GRID_THETA)
-        grid = self.objective.grid
-        if abs(theta - grid.thetas[0]) < 1e-9 * theta:
+        if abs(theta - self.theta) < 1e-9 * theta:
             return False
-        fresh = fixed_objective(self.counts, theta)
-        grid.thetas[:] = fresh.grid.thetas
-        grid.factorials[:] = fresh.grid.factorials
+        self.theta = theta
         return True
 
     def _at_theta(self, labels: _Integers) -> bool:
@@ -273,11 +282,17 @@ class _Search:
 
     def _load(self, labels: _Integers) -> float:
         """Make these the tiers; returns their value."""
-        return load_and_value(*self.by_reference, labels)
+        load(self.board.tiers, self.board.ties, labels)
+        if isinstance(self.board, BoardAtTheta):
+            return value_at_theta(self.board, self.theta)
+        return value_by_line(self.board)
 
     def _best_cuts(self, order: _Integers) -> _Integers:
-        load_best_cuts(*self.by_reference, order)
-        return labels_of(self.state)
+        if isinstance(self.board, BoardAtTheta):
+            load_best_cuts_at_theta(self.board, order, self.theta)
+        else:
+            load_best_cuts_by_line(self.board, order)
+        return labels_of(self.board.tiers)
 
     def _cut(self, order: _Integers) -> _Integers:
         """Best runs of an order, found once: clear data lead from every start to the same."""
@@ -312,7 +327,7 @@ class _Search:
                 self._at_theta(found)
             self._load(found)
             self._move_until_best()
-            found = labels_of(self.state)
+            found = labels_of(self.board.tiers)
             changed = self._at_theta(found) if self.single else False
             value = self._load(found)
             if not changed:
@@ -321,16 +336,13 @@ class _Search:
 
     def _move_until_best(self) -> None:
         """Take moves that make the tiers better until there is none."""
-        objective, state = self.by_reference
-        tolerance, n_items = self.tolerance, self.counts.n_items
         for _ in range(_MOST_ROUNDS):
-            while move_items(objective, state, self.rng.permutation(n_items), tolerance):
-                pass
-            improved = False
-            while try_neighbours(objective, state, tolerance):
-                improved = True
-            improved = try_splits(objective, state, tolerance) or improved
-            if not improved and not try_exchanges(objective, state, tolerance):
+            sequence = self.rng.permutation(self.counts.n_items)
+            if isinstance(self.board, BoardAtTheta):
+                improved = improve_at_theta(self.board, sequence, self.tolerance)
+            else:
+                improved = improve_by_line(self.board, sequence, self.tolerance)
+            if not improved:
                 break
 
     def result(self, labels: _Integers, values: _Floats) -> FoundTiers:
@@ -339,7 +351,7 @@ class _Search:
         thetas, likelihood = maximise_thetas(curve.with_one_theta() if self.single else curve)
         if self.single:
             sizes = np.bincount(labels).tolist()
-            criterion = likelihood + constant + self.objective.tier_constant * len(sizes)
+            criterion = likelihood + constant + self.tier_constant * len(sizes)
             criterion += sum(lgamma(size + 1) for size in sizes)
         else:
             criterion = float(values.max()) + constant

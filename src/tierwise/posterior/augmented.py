@@ -26,6 +26,9 @@ from numpy.typing import NDArray
 
 from tierwise._kernels.augmented_chain import OpenAnswers, Visited, iterate
 from tierwise._kernels.comparisons import LARGEST_THETA, LEAST_THETA
+from tierwise._kernels.inversions_partition import THETA, load, make_board_at_theta
+from tierwise._kernels.ordered_partition import ABOVE, BELOW, make_dealing, make_tiers
+from tierwise._kernels.tied_blocks import no_ties
 from tierwise.answers.dispatch import completions_of_assessors
 from tierwise.inversions.chain import (
     DRAWS,
@@ -290,35 +293,33 @@ class WalkOverCompletions:
         completed answers, one row per sweep.
         """
         from tierwise._kernels.counting import add_block_pair_counts
-        from tierwise._kernels.inversions_sweeps import N_ROWS, no_ties, sweep_tiers
+        from tierwise._kernels.inversions_chain import run_sweeps_at_theta
 
         n_items, n_rankings = len(labels), len(drawn.places)
-        labels = labels.copy()
-        weights = np.full(n_rankings, power)
-        room = np.empty((N_ROWS, 2 * n_items + 2))
-        tier_values, ties = self.prior_tiers.tier_values(n_items), no_ties(n_items)
+        tiers, ties = make_tiers(np.zeros((n_items, n_items))), no_ties(n_items)
+        tier_values = self.prior_tiers.tier_values(n_items)
+        board = make_board_at_theta(tiers, ties, tier_values, theta, power * n_rankings)
+        weights, room = np.full(n_rankings, power), make_dealing(n_items)
         found = np.empty((n_sweeps, n_items), dtype=np.int64)
         numbers = np.empty((n_sweeps, 3))
         for sweep in range(n_sweeps):
-            drawn.sweep(labels, theta, power)
-            above = np.zeros((n_items, n_items))
-            add_block_pair_counts(drawn.places, weights, above)
-            theta, inversions, log_likelihood = sweep_tiers(
-                above,
-                labels,
-                theta,
-                power * n_rankings,
-                ties,
-                tier_values,
+            drawn.sweep(labels, float(board.numbers[THETA]), power)
+            tiers.pairs[:] = 0.0
+            add_block_pair_counts(drawn.places, weights, tiers.pairs[ABOVE])
+            tiers.pairs[BELOW] = tiers.pairs[ABOVE].T
+            load(tiers, ties, labels)
+            run_sweeps_at_theta(
+                board,
                 self.prior_tiers.single_tier_bonus,
                 self._prior_table,
                 room,
+                found[sweep : sweep + 1],
+                numbers[sweep : sweep + 1],
                 rng,
             )
-            found[sweep] = labels
-            if power > 0.0:
-                inversions, log_likelihood = inversions / power, log_likelihood / power
-            numbers[sweep] = theta, inversions, log_likelihood
+            labels = found[sweep]
+        if power > 0.0:
+            numbers[:, 1:] /= power
         return found, numbers
 
     def _draws_of_prior(self, number: int, rng: np.random.Generator) -> _Floats:
