@@ -16,14 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled, compiled_part, inlined
-from tierwise._kernels.counting import count_up_to
-from tierwise._kernels.inversions_lines import (
-    FIXED,
-    MAXIMISED,
-    LineObjective,
-    curve_of_sizes,
-    line_value,
-)
+from tierwise._kernels.inversions_lines import MAXIMISED, LineObjective, line_value
+from tierwise._kernels.theta import PriorTable
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
@@ -56,59 +50,33 @@ class SubsetProblem(NamedTuple):
     memo_steps: _Floats
 
 
-@compiled
-def inner_counts(above: _Floats) -> _Floats:
-    """How often members of each set are ranked above members, over all pairs."""
-    n_items = above.shape[0]
-    inner = np.zeros(1 << n_items)
-    for item in range(n_items):
-        bit = 1 << item
-        for rest in range(bit):
-            total = inner[rest]
-            for other in range(item):
-                if (rest >> other) & 1:
-                    total += above[item, other] + above[other, item]
-            inner[rest | bit] = total
-    return inner
+class Grading(NamedTuple):
+    """Kinds of tiers that a sum is divided among, such as tiers of the same number."""
+
+    numbers: _Integers
+    """``[m]``: how many kinds of tiers ``m`` items can make; one, if there are none."""
+    shifts: _Integers
+    """``[m]``: by how much a further tier raises the number of the kind of tiers of ``m`` items."""
 
 
-@compiled
-def set_sizes(n_items: int) -> _Integers:
-    """Count the members of each set."""
-    sizes = np.zeros(1 << n_items, np.int64)
-    for item in range(n_items):
-        bit = 1 << item
-        for rest in range(bit):
-            sizes[rest | bit] = sizes[rest] + 1
-    return sizes
+class _Choices(NamedTuple):
+    """Room for all choices of a best tier from a set.
 
-
-@compiled
-def meeting_weights(
-    offsets: _Integers, members: _Integers, weights: _Floats, n_items: int, width: int
-) -> _Floats:
-    """``[set, k]``: weight of the tied blocks that meet the set in ``k`` items.
-
-    Item by item, the bit that says whether the block holds the item becomes the bit that says
-    whether the set does: ``n^2 2^n`` steps, whatever the number of blocks.
+    An entry is the choice, and what remains is found as far from the last entry.
     """
-    table = np.zeros((1 << n_items, width))
-    for block in range(weights.shape[0]):
-        code = 0
-        for place in range(offsets[block], offsets[block + 1]):
-            code |= 1 << members[place]
-        table[code, 0] += weights[block]
-    for item in range(n_items):
-        bit = 1 << item
-        for code in range(1 << n_items):
-            if code & bit:
-                continue
-            for number in range(width - 1, -1, -1):
-                without, held = table[code, number], table[code | bit, number]
-                met = table[code | bit, number - 1] if number > 0 else 0.0
-                table[code, number] = without + held
-                table[code | bit, number] = without + met
-    return table
+
+    tiers: _Integers
+    terms: _Floats
+    """What each choice adds to the value of what remains."""
+    curve: _Floats
+
+
+@compiled_part
+def _make_room(problem: SubsetProblem) -> _Choices:
+    """Room for the choices from any set."""
+    n_sets = 1 << problem.n_items
+    curve = np.zeros(problem.objective.grid.factorials.shape[1:])
+    return _Choices(np.zeros(n_sets, np.int64), np.zeros(n_sets), curve)
 
 
 @compiled_part
@@ -147,38 +115,11 @@ def line_of_inversions(problem: SubsetProblem, size: int, n_worse: int, total: f
     return value
 
 
-@compiled
-def fill_curves_of_sizes(objective: LineObjective, n_items: int) -> _Floats:
-    """Curves of the lines of all sizes, for complete rankings."""
-    n_nodes, n_orders = objective.grid.factorials.shape[1:]
-    curves = np.zeros((n_items + 1, n_items + 1, n_nodes, n_orders))
-    for size in range(1, n_items + 1):
-        for n_worse in range(1, n_items + 1 - size):
-            curve_of_sizes(objective, size, n_worse, curves[size, n_worse])
-    return curves
-
-
-@compiled
-def fill_curves_of_sets(objective: LineObjective, sizes: _Integers, meeting: _Floats) -> _Floats:
-    """Write what each set adds to the curves of lines: tied blocks less all rankings."""
-    table = objective.grid.factorials
-    n_nodes, n_orders = table.shape[1:]
-    curves = np.zeros((1, sizes.shape[0], n_nodes, n_orders))
-    for code in range(sizes.shape[0]):
-        curve = curves[0, code]
-        curve -= objective.n_rankings * table[sizes[code]]
-        for number in range(2, min(meeting.shape[1], sizes[code] + 1)):
-            if meeting[code, number] != 0.0:
-                curve += meeting[code, number] * table[number]
-    return curves
-
-
 @inlined
-def _list_choices(
-    problem: SubsetProblem, whole: int, factor: float, subsets: _Integers, terms: _Floats
-) -> int:
+def _list_choices(problem: SubsetProblem, whole: int, factor: float, choices: _Choices) -> int:
     """Write all choices from a set, and what they pay to all of it; return their number."""
-    subsets[0], terms[0] = 0, 0.0
+    tiers, terms = choices.tiers, choices.terms
+    tiers[0], terms[0] = 0, 0.0
     count = 1
     for item in range(problem.n_items):
         if not (whole >> item) & 1:
@@ -189,33 +130,33 @@ def _list_choices(
                 paid += problem.above[other, item]
         paid *= factor
         for place in range(count):
-            subsets[count + place] = subsets[place] | (1 << item)
+            tiers[count + place] = tiers[place] | (1 << item)
             terms[count + place] = terms[place] + paid
         count *= 2
     return count
 
 
 @compiled_part
-def fill_terms(
-    problem: SubsetProblem, whole: int, subsets: _Integers, terms: _Floats, curve: _Floats
-) -> int:
-    """For each choice of a best tier from a set: the tier and what it adds. Returns their number.
-
-    Entry ``t`` of ``subsets`` is the choice, and the last entry less ``t`` what remains.
-    """
-    objective = problem.objective
-    fixed = objective.kind == FIXED
-    factor = objective.grid.thetas[0] if fixed else 1.0
-    count = _list_choices(problem, whole, factor, subsets, terms)
+def _value_lines(
+    problem: SubsetProblem,
+    prior: PriorTable | None,
+    whole: int,
+    count: int,
+    choices: _Choices,
+) -> None:
+    """Turn what choices pay into what they add: the value of the tier, and of the line below it."""
+    tiers, terms, curve = choices
     inner, tier_values = problem.inner, problem.tier_values
-    if fixed:
+    # An argument that is None is known when this is compiled: the rest is then left out.
+    if prior is None:
+        theta = problem.objective.grid.thetas[0]
         for place in range(1, count):
-            chosen = subsets[place]
-            terms[place] = tier_values[chosen] + factor * inner[chosen] - terms[place]
-        return count
+            chosen = tiers[place]
+            terms[place] = tier_values[chosen] + theta * inner[chosen] - terms[place]
+        return
     complete = problem.curves.shape[0] > 1
     for place in range(1, count):
-        chosen = subsets[place]
+        chosen = tiers[place]
         value = tier_values[chosen]
         if place < count - 1:
             rest = whole ^ chosen
@@ -232,8 +173,17 @@ def fill_terms(
                             - curves[chosen, node, order]
                             - curves[rest, node, order]
                         )
-                value += line_value(objective, curve, total)
+                value += line_value(problem.objective, curve, total)
         terms[place] = value
+
+
+@compiled_part
+def _choose_from(problem: SubsetProblem, whole: int, choices: _Choices) -> int:
+    """Fill in all choices of a best tier from a set; return how many there are."""
+    prior = problem.objective.prior
+    factor = problem.objective.grid.thetas[0] if prior is None else 1.0
+    count = _list_choices(problem, whole, factor, choices)
+    _value_lines(problem, prior, whole, count, choices)
     return count
 
 
@@ -244,14 +194,13 @@ def best_values(problem: SubsetProblem) -> tuple[_Floats, _Floats]:
     first = np.full(n_sets, -np.inf)
     second = np.full(n_sets, -np.inf)
     first[0] = 0.0
-    subsets = np.zeros(n_sets, np.int64)
-    terms = np.zeros(n_sets)
-    curve = np.zeros(problem.objective.grid.factorials.shape[1:])
+    choices = _make_room(problem)
+    tiers, terms = choices.tiers, choices.terms
     for whole in range(1, n_sets):
-        count = fill_terms(problem, whole, subsets, terms, curve)
+        count = _choose_from(problem, whole, choices)
         best, next_best = -np.inf, -np.inf
         for place in range(1, count):
-            rest = subsets[count - 1 - place]
+            rest = tiers[count - 1 - place]
             value = terms[place] + first[rest]
             if value > next_best:
                 if value > best:
@@ -265,128 +214,49 @@ def best_values(problem: SubsetProblem) -> tuple[_Floats, _Floats]:
 
 
 @compiled
-def choices_near_best(
-    problem: SubsetProblem, values: _Floats, whole: int, tolerance: float
-) -> _Integers:
-    """Best tiers to choose from a set that lead to the best value, up to a tolerance."""
-    n_sets = 1 << problem.n_items
-    subsets = np.zeros(n_sets, np.int64)
-    terms = np.zeros(n_sets)
-    curve = np.zeros(problem.objective.grid.factorials.shape[1:])
-    count = fill_terms(problem, whole, subsets, terms, curve)
-    best = -np.inf
-    for place in range(1, count):
-        terms[place] += values[subsets[count - 1 - place]]
-        best = max(best, terms[place])
-    found = np.zeros(count, np.int64)
-    n_found = 0
-    for place in range(1, count):
-        if terms[place] >= best - tolerance:
-            found[n_found] = subsets[place]
-            n_found += 1
-    return found[:n_found]
+def choices_from(problem: SubsetProblem, whole: int) -> tuple[_Integers, _Floats]:
+    """All choices of a best tier from a set, and what each adds to the value of what remains.
+
+    Read from the end, the choices are what remains.
+    """
+    choices = _make_room(problem)
+    count = _choose_from(problem, whole, choices)
+    choices.terms[0] = -np.inf
+    return choices.tiers[:count], choices.terms[:count]
 
 
 @compiled
-def sum_values(problem: SubsetProblem) -> tuple[_Floats, _Floats]:
-    """Log of the sum over all ways to make each set the last tiers, and shares by their number."""
+def sum_values(problem: SubsetProblem, grading: Grading) -> tuple[_Floats, _Floats]:
+    """Log of the sum over all ways to make each set the last tiers; of all items, shares by kind.
+
+    Parts of the sum of a set are kept for each kind of tiers.
+    """
     n_sets = 1 << problem.n_items
-    logs = np.zeros(n_sets)
-    shares = np.zeros((n_sets, problem.n_items + 1))
-    shares[0, 0] = 1.0
-    subsets = np.zeros(n_sets, np.int64)
-    terms = np.zeros(n_sets)
-    curve = np.zeros(problem.objective.grid.factorials.shape[1:])
+    starts = np.zeros(n_sets + 1, np.int64)
+    for code in range(n_sets):
+        starts[code + 1] = starts[code] + grading.numbers[problem.sizes[code]]
+    logs, shares = np.zeros(n_sets), np.zeros(starts[n_sets])
+    shares[0] = 1.0
+    choices = _make_room(problem)
+    tiers, terms = choices.tiers, choices.terms
     for whole in range(1, n_sets):
-        count = fill_terms(problem, whole, subsets, terms, curve)
+        count = _choose_from(problem, whole, choices)
         peak = -np.inf
         for place in range(1, count):
-            terms[place] += logs[subsets[count - 1 - place]]
+            terms[place] += logs[tiers[count - 1 - place]]
             peak = max(peak, terms[place])
         total = 0.0
-        n_members = problem.sizes[whole]
-        share = shares[whole]
+        share = shares[starts[whole] : starts[whole + 1]]
         for place in range(1, count):
             depth = terms[place] - peak
             if depth > -_DEPTH:
                 weight = np.exp(depth)
                 total += weight
-                rest = subsets[count - 1 - place]
-                for number in range(n_members):
-                    share[number + 1] += weight * shares[rest, number]
-        share /= total
+                rest = tiers[count - 1 - place]
+                shift, start = grading.shifts[problem.sizes[rest]], starts[rest]
+                for kind in range(starts[rest + 1] - start):
+                    share[shift + kind] += weight * shares[start + kind]
+        for kind in range(share.shape[0]):
+            share[kind] /= total
         logs[whole] = peak + np.log(total)
-    return logs, shares
-
-
-@compiled
-def draw_tiers(
-    problem: SubsetProblem, logs: _Floats, n_draws: int, rng: np.random.Generator
-) -> _Integers:
-    """Draw tiers exactly and independently, best tier first, by what the sums say.
-
-    What remains once a tier is chosen comes earlier among the sets: one pass over the sets, last to
-    first, looks at each only once, however many draws come to it.
-    """
-    n_sets = 1 << problem.n_items
-    labels = np.zeros((n_draws, problem.n_items), np.int64)
-    tiers = np.zeros(n_draws, np.int64)
-    # The draws that have come to each set, as a chained list.
-    first, following = np.full(n_sets, -1), np.full(n_draws, -1)
-    for number in range(n_draws):
-        following[number] = first[n_sets - 1]
-        first[n_sets - 1] = number
-    subsets = np.zeros(n_sets, np.int64)
-    terms = np.zeros(n_sets)
-    curve = np.zeros(problem.objective.grid.factorials.shape[1:])
-    for whole in range(n_sets - 1, 0, -1):
-        if first[whole] < 0:
-            continue
-        count = fill_terms(problem, whole, subsets, terms, curve)
-        running = 0.0
-        for place in range(1, count):
-            running += np.exp(terms[place] + logs[subsets[count - 1 - place]] - logs[whole])
-            terms[place] = running
-        draw = first[whole]
-        while draw >= 0:
-            found = 1 + count_up_to(terms[1:count], rng.random() * running)
-            chosen = subsets[min(found, count - 1)]
-            for item in range(problem.n_items):
-                if (chosen >> item) & 1:
-                    labels[draw, item] = tiers[draw]
-            tiers[draw] += 1
-            later, rest = following[draw], whole ^ chosen
-            following[draw] = first[rest]
-            first[rest] = draw
-            draw = later
-    return labels
-
-
-@compiled
-def shares_of_sizes(problem: SubsetProblem, logs: _Floats) -> _Floats:
-    """Share of each size vector in the sum over all tiers.
-
-    The code of sizes has bit ``m - 1`` set where ``m`` items come after the end of a tier: that of
-    the tiers that remain is the same whatever comes before them.
-    """
-    n_sets = 1 << problem.n_items
-    offsets = np.zeros(n_sets + 1, np.int64)
-    for code in range(n_sets):
-        offsets[code + 1] = offsets[code] + (1 << max(problem.sizes[code] - 1, 0))
-    shares = np.zeros(offsets[n_sets])
-    subsets = np.zeros(n_sets, np.int64)
-    terms = np.zeros(n_sets)
-    curve = np.zeros(problem.objective.grid.factorials.shape[1:])
-    for whole in range(1, n_sets):
-        count = fill_terms(problem, whole, subsets, terms, curve)
-        start = offsets[whole]
-        for place in range(1, count):
-            rest = subsets[count - 1 - place]
-            weight = np.exp(terms[place] + logs[rest] - logs[whole])
-            if rest == 0:
-                shares[start] += weight
-                continue
-            bit = 1 << (problem.sizes[rest] - 1)
-            for code in range(bit):
-                shares[start + bit + code] += weight * shares[offsets[rest] + code]
-    return shares[offsets[n_sets - 1] :].copy()
+    return logs, shares[starts[n_sets - 1] :].copy()

@@ -164,12 +164,22 @@ def _best_by_line(
     )
 
 
+def _near_best(
+    problem: kernels.SubsetProblem, values: _Floats, whole: int, tolerance: float
+) -> _Integers:
+    """Best tiers to choose from a set that lead to the best value, up to a tolerance."""
+    tiers, terms = kernels.choices_from(problem, whole)
+    reached = terms + values[tiers[::-1]]
+    near: _Integers = tiers[reached >= reached.max() - tolerance]
+    return near
+
+
 def _trace_best(problem: kernels.SubsetProblem, values: _Floats) -> _Integers:
     """Labels of the best tiers, from the value of the best way to make each set the last tiers."""
     labels = np.zeros(problem.n_items, dtype=np.int64)
     items, whole, tier = np.arange(problem.n_items), len(values) - 1, 0
     while whole > 0:
-        chosen = int(kernels.choices_near_best(problem, values, whole, 0.0)[0])
+        chosen = int(_near_best(problem, values, whole, 0.0)[0])
         labels[(chosen >> items) & 1 == 1] = tier
         whole, tier = whole ^ chosen, tier + 1
     return labels
@@ -186,7 +196,7 @@ def _optima(
 
     def count(code: int) -> int:
         if code not in ways:
-            choices[code] = kernels.choices_near_best(problem, values, code, tolerance).tolist()
+            choices[code] = _near_best(problem, values, code, tolerance).tolist()
             ways[code] = sum(count(code ^ chosen) for chosen in choices[code])
         return ways[code]
 

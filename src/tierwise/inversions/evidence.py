@@ -118,11 +118,15 @@ class Evidence:
         >>> {sizes: round(share, 4) for sizes, share in shares.items()}
         {(2,): 0.5645, (1, 1): 0.4355}
         """
+        n_items = self._counts.n_items
+        # The code of sizes has bit ``m - 1`` set where ``m`` items come after the end of a tier:
+        # that of the tiers that remain is the same whatever comes before them.
+        bits = 2 ** np.arange(n_items + 1) // 2
+        by_sizes = kernels.Grading(np.maximum(bits, 1), bits)
         shares = sum(
-            weight * kernels.shares_of_sizes(sums.problem, sums.logs)
+            weight * kernels.sum_values(sums.problem, by_sizes)[1]
             for weight, sums in zip(self.theta_weights.tolist(), self._sums, strict=True)
         )
-        n_items = self._counts.n_items
         order = np.argsort(-np.asarray(shares), kind="stable").tolist()
         return {_sizes_of_code(code, n_items): float(shares[code]) for code in order}
 
@@ -147,11 +151,35 @@ class Evidence:
         for node in np.flatnonzero(per_node).tolist():
             sums = self._sums[node]
             number = int(per_node[node])
-            drawn = kernels.draw_tiers(sums.problem, sums.logs, number, rng)
-            labels[order[done : done + number]] = drawn
+            labels[order[done : done + number]] = _draw_tiers(sums, number, rng)
             done += number
         thetas = draw_thetas(self._counts, labels, self._prior, self.concentration, rng)
         return TierDraws(labels, thetas)
+
+
+def _draw_tiers(sums: _Sums, n_draws: int, rng: np.random.Generator) -> _Integers:
+    """Draw tiers exactly and independently, best tier first, by what the sums say.
+
+    What remains once a tier is chosen comes earlier among the sets: one pass over the sets, last to
+    first, looks at each only once, however many draws come to it.
+    """
+    problem, logs = sums.problem, sums.logs
+    items = np.arange(problem.n_items)
+    labels = np.zeros((n_draws, problem.n_items), dtype=np.int64)
+    waiting = {len(logs) - 1: list(range(n_draws))}
+    for whole in range(len(logs) - 1, 0, -1):
+        draws = waiting.pop(whole, [])[::-1]
+        if not draws:
+            continue
+        tiers, terms = kernels.choices_from(problem, whole)
+        running = np.cumsum(np.exp(terms + logs[tiers[::-1]] - logs[whole]))
+        found = np.searchsorted(running, rng.random(len(draws)) * running[-1], side="right")
+        rests = whole ^ tiers[np.minimum(found, len(tiers) - 1)]
+        # Whatever is not in this tier is in a later one.
+        labels[draws] += (rests[:, None] >> items) & 1
+        for draw, rest in zip(draws, rests.tolist(), strict=True):
+            waiting.setdefault(rest, []).append(draw)
+    return labels
 
 
 def _sizes_of_code(code: int, n_items: int) -> Sizes:
@@ -370,9 +398,11 @@ def _sum(tables: SubsetTables, objective: LineObjective, prior_of_tiers: TiersPr
     problem = tables.problem(objective)
     # All items can only be a tier where there is no other.
     problem.tier_values[-1] += prior_of_tiers.single_tier_bonus
-    logs, shares = kernels.sum_values(problem)
+    n_members = np.arange(problem.n_items + 1)
+    by_number = kernels.Grading(np.maximum(n_members, 1), np.minimum(n_members, 1))
+    logs, shares = kernels.sum_values(problem, by_number)
     value = float(logs[-1]) + tables.constant(objective) + prior_of_tiers.constant
-    return _Sums(problem, logs, shares[-1].copy(), value)
+    return _Sums(problem, logs, np.append(0.0, shares), value)
 
 
 def _with_one_theta(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import comb, inf, lgamma, log, sqrt
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,7 @@ TiersPriorName: TypeAlias = Literal["uniform", "penalised", "sceptical", "severa
 
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
+_Number = TypeVar("_Number", np.float64, np.int64)
 
 
 @lru_cache(maxsize=8)
@@ -165,6 +166,24 @@ _MOST_LINES_KEPT = 6_000_000
 _STEPS_IN_DEVIATION = 8.0
 
 
+def _sums_over_sets(values: NDArray[_Number]) -> NDArray[_Number]:
+    """Sum the values of the members of each set."""
+    sums = np.zeros(1, dtype=values.dtype)
+    for value in values:
+        sums = np.concatenate([sums, sums + value])
+    return sums
+
+
+def _curves_of_sizes(objective: LineObjective) -> _Floats:
+    """Curves of the lines of all sizes, for complete rankings: ``[s, r]``."""
+    table = objective.grid.factorials
+    curves = np.zeros((len(table), *table.shape))
+    for size in range(1, len(table)):
+        worse = slice(1, len(table) - size)
+        curves[size, worse] = table[size] + table[worse] - table[size + 1 :]
+    return objective.n_rankings * curves
+
+
 @dataclass(frozen=True, eq=False)
 class SubsetTables:
     """What the data say about all subsets of the items, for every theta and objective."""
@@ -181,24 +200,37 @@ class SubsetTables:
     @cached_property
     def inner(self) -> _Floats:
         """How often members of each set are ranked above members."""
-        return kernels.inner_counts(self.counts.above)
+        both = self.counts.above + self.counts.above.T
+        inner = np.zeros(1)
+        for item, row in enumerate(both):
+            inner = np.concatenate([inner, inner + _sums_over_sets(row[:item])])
+        return inner
 
     @cached_property
     def sizes(self) -> _Integers:
         """Number of members of each set."""
-        return kernels.set_sizes(self.counts.n_items)
+        return _sums_over_sets(np.ones(self.counts.n_items, dtype=np.int64))
 
     @cached_property
     def meeting(self) -> _Floats:
-        """Weight of the tied blocks that meet each set in so many items."""
+        """Weight of the tied blocks that meet each set in so many items.
+
+        Item by item, the bit that says whether the block holds the item becomes the bit that says
+        whether the set does: ``n^2 2^n`` steps, whatever the number of blocks.
+        """
         counts = self.counts
-        return kernels.meeting_weights(
-            counts.block_offsets,
-            counts.block_members,
-            counts.block_weights,
-            counts.n_items,
-            counts.largest_block + 1,
-        )
+        table = np.zeros((2**counts.n_items, counts.largest_block + 1))
+        if counts.n_blocks:
+            bits = 1 << counts.block_members.astype(np.int64)
+            codes = np.add.reduceat(bits, counts.block_offsets[:-1])
+            np.add.at(table[:, 0], codes, counts.block_weights)
+        for item in range(counts.n_items):
+            without, held = table.reshape(-1, 2, 2**item, table.shape[1]).swapaxes(0, 1)
+            met = without.copy()
+            met[..., 1:] += held[..., :-1]
+            without += held
+            held[...] = met
+        return table
 
     def tier_values(self, objective: LineObjective, extra: _Floats | None = None) -> _Floats:
         """Value each set as a tier; ``extra[k]`` is added for a tier of size ``k``."""
@@ -249,9 +281,9 @@ class SubsetTables:
                     f"a theta per line for all tiers of {n_items} items with ties needs "
                     f"{n_bytes / 2**30:.1f} GB: use the local search or the chain"
                 )
-            curves = kernels.fill_curves_of_sets(objective, self.sizes, self.meeting)
+            curves = self._curves_of_sets(objective)
         else:
-            curves = kernels.fill_curves_of_sizes(objective, n_items)
+            curves = _curves_of_sizes(objective)
             n_lines = counts.n_rankings * comb(n_items + 2, 4)
             keep_all = counts.has_whole_weights and n_lines <= _MOST_LINES_KEPT
             for size in range(1, n_items):
@@ -276,6 +308,14 @@ class SubsetTables:
             offsets,
             steps,
         )
+
+    def _curves_of_sets(self, objective: LineObjective) -> _Floats:
+        """Return what each set adds to the curves of lines: tied blocks less all rankings."""
+        table = objective.grid.factorials
+        numbers = np.zeros((len(self.sizes), len(table)))
+        numbers[:, : self.meeting.shape[1]] = self.meeting
+        numbers[np.arange(len(numbers)), self.sizes] -= objective.n_rankings
+        return (numbers @ table.reshape(len(table), -1)).reshape(1, -1, *table.shape[1:])
 
     def problem(self, objective: LineObjective) -> kernels.SubsetProblem:
         """Set up the recursion for any objective."""
