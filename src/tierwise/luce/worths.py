@@ -100,11 +100,12 @@ class Worths:
     @cached_property
     def joint_covariance(self) -> Floats:
         """Covariance of log worths (which sum to 0) and log effects in Laplace's approximation."""
-        from scipy.linalg.lapack import dpotri
+        from scipy.linalg.lapack import dtrtri
 
-        # A sixth of the work of inverting the root and multiplying it by itself.
-        upper = np.triu(dpotri(self._root)[0])
-        full = upper + np.triu(upper, 1).T
+        # Not dpotri, which is less work but has all cores wait for each other, however small the
+        # matrix is.
+        inverse = np.asarray(dtrtri(self._root)[0])
+        full = inverse @ inverse.T
         full[: self.n_tiers] -= full[: self.n_tiers].mean(axis=0)
         full[:, : self.n_tiers] -= full[:, : self.n_tiers].mean(axis=1)[:, None]
         return np.asarray(full)
