@@ -14,7 +14,7 @@ from tierwise.answers.meetings import Meetings
 from tierwise.answers.races import races_of
 from tierwise.luce.effects import PRIORS, log_prior_of_effects
 from tierwise.luce.search import TierSearch, search_tiers
-from tierwise.luce.worths import best_worths, log_evidence
+from tierwise.luce.worths import best_worths, log_evidence, log_prior_density
 
 NAMES = ("x", "y", "z", "u")
 CHOICES = [("model", "ignore"), ("half", "model"), ("model", "model"), ("drop", "model")]
@@ -116,16 +116,41 @@ def test_likelihood_gradient_and_hessian(n_items, choice, seed, data):
 def test_the_prior_of_an_effect_is_a_density(name):
     shape, middle = PRIORS[name]
     at = np.linspace(-40, 40, 40001)
-    logs, slopes, bends = log_prior_of_effects([name], at[:, None])
+    logs = log_prior_of_effects([name], at[:, None])
     assert np.trapezoid(np.exp(logs), at) == pytest.approx(1, abs=1e-6)
-    assert slopes[1:-1, 0] == pytest.approx((logs[2:] - logs[:-2]) / 0.004, abs=1e-5)
-    assert -bends[1:-1, 0] == pytest.approx(
-        (logs[2:] - 2 * logs[1:-1] + logs[:-2]) / 0.002**2, abs=1e-4
-    )
     share = 0.3
     expected = 2 * shape * log(share * (1 - share)) / 2 + lgamma(2 * shape) - 2 * lgamma(shape)
-    found, _, _ = log_prior_of_effects([name], np.log([middle * share / (1 - share)]))
+    found = log_prior_of_effects([name], np.log([middle * share / (1 - share)]))
     assert float(found) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_worths_and_effects_are_most_probable_and_their_precision_is_that_of_the_density(choice):
+    battles, _ = made((3.0, 1.2, 0.6), 60, 4, *choice)
+    races, labels = races_of(battles), np.array([0, 1, 1])
+    found = best_worths(races, labels, shape=1.7)
+
+    def log_density(point):
+        # Log worths of which the prior is taken sum to 0.
+        density = log_prior_density(point[:2] - point[:2].mean(), 1.7)
+        density = density + log_prior_of_effects(races.meetings.effects, point[2:])
+        return races.value(labels, point) + float(density)
+
+    assert found.log_density == pytest.approx(log_density(found.point), rel=1e-12)
+    moves = 1e-3 * np.eye(len(found.point))
+    slopes = [log_density(found.point + one) - log_density(found.point - one) for one in moves]
+    assert np.array(slopes) / 2e-3 == pytest.approx(np.zeros(len(moves)), abs=1e-3)
+    bends = [
+        [
+            log_density(found.point + one + two)
+            - log_density(found.point + one - two)
+            - log_density(found.point - one + two)
+            + log_density(found.point - one - two)
+            for one in moves
+        ]
+        for two in moves
+    ]
+    assert -np.array(bends) / 4e-6 == pytest.approx(found.precision, rel=1e-4, abs=1e-3)
 
 
 @pytest.mark.parametrize(("drawn", "position"), BOTH_OR_SLOW)

@@ -257,23 +257,22 @@ def test_two_tied_items_have_a_closed_form_that_is_the_integral():
 
 
 @pytest.mark.parametrize("labels", [[0, 1, 2, 3, 4, 5], [1, 0, 1, 2, 0, 2], [0, 0, 0, 1, 1, 1]])
-def test_worths_that_are_found_often_are_those_that_are_found_once(labels):
+def test_worths_found_from_shared_sets_are_those_found_answer_by_answer(labels):
     rng = np.random.default_rng(3)
     orders = [rng.permutation(6)[: rng.integers(1, 7)].tolist() for _ in range(300)]
     # One item is never beaten.
     orders = [[5, *(item for item in order if item != 5)] for order in orders]
     races = races_of(tw.Rankings.from_orderings(orders, items=range(6), unranked="below"))
     races = races.reweighted(rng.random(races.n_answers))
-    often = replace(races, often=True)
-    assert often.compiled is not None
-    assert races.compiled is None
+    assert races.choice_sets is not None
+    alone = replace(races, choice_sets=None)
     for start in (None, rng.normal(scale=3.0, size=max(labels) + 1)):
-        once = best_worths(races, np.array(labels), start)
-        found = best_worths(often, np.array(labels), start)
+        once = best_worths(alone, np.array(labels), start)
+        found = best_worths(races, np.array(labels), start)
         assert found.logs == pytest.approx(once.logs, abs=1e-6)
         assert found.precision == pytest.approx(once.precision, rel=1e-5, abs=1e-6)
         assert found.log_likelihood == pytest.approx(once.log_likelihood, abs=1e-7)
         assert found.log_evidence == pytest.approx(once.log_evidence, abs=1e-6)
-        loose = best_worths(often, np.array(labels), start, least_gain=1e-2)
+        loose = best_worths(races, np.array(labels), start, least_gain=1e-2)
         assert loose.log_density <= found.log_density + 1e-9
         assert loose.log_density == pytest.approx(found.log_density, abs=1e-2)

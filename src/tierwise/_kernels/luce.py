@@ -143,6 +143,22 @@ def tied_block(
     return top + np.log(total * step), n_nodes
 
 
+class RaceAnswers(NamedTuple):
+    """Answers as they follow one another, and the weight of each."""
+
+    order: _Integers
+    block_starts: _Integers
+    first_blocks: _Integers
+    weights: _Floats
+
+
+class TierRaces(NamedTuple):
+    """Answers, and the tier of each item, counted from 0."""
+
+    answers: RaceAnswers
+    labels: _Integers
+
+
 class Block(NamedTuple):
     """The tiers of a block, in the order in which they are met; there is room for all tiers."""
 
@@ -195,15 +211,10 @@ def write_rests(
 
 
 @compiled
-def log_probabilities(
-    order: _Integers,
-    block_starts: _Integers,
-    first_blocks: _Integers,
-    labels: _Integers,
-    log_worths: _Floats,
-    logs: _Floats,
-) -> None:
-    """Write the log probability of each answer, given the tier of each item and tiers' worths."""
+def log_probabilities(races: TierRaces, log_worths: _Floats, logs: _Floats) -> None:
+    """Write the log probability of each answer, given the log worths of tiers."""
+    order, block_starts, first_blocks, _ = races.answers
+    labels = races.labels
     worths = np.exp(log_worths)
     n_tiers = len(worths)
     own_tiers = make_block(n_tiers)
@@ -370,21 +381,16 @@ def _add_by_tier(
 
 
 @compiled
-def derivatives(
-    order: _Integers,
-    block_starts: _Integers,
-    first_blocks: _Integers,
-    answer_weights: _Floats,
-    labels: _Integers,
-    log_worths: _Floats,
-    gradient: _Floats,
-    hessian: _Floats,
+def derivatives_of_races(
+    races: TierRaces, log_worths: _Floats, gradient: _Floats, hessian: _Floats
 ) -> float:
     """Return the log-likelihood; add its gradient and Hessian in the log worths of tiers.
 
     ``slope`` and ``bend`` are running sums of what each stage says of all items still in the race.
     Pairs of a block and the items after it are added up by tier.
     """
+    order, block_starts, first_blocks, answer_weights = races.answers
+    labels = races.labels
     worths = np.exp(log_worths)
     n_tiers = len(worths)
     own_tiers = make_block(n_tiers)

@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled, compiled_part, inlined
-from tierwise._kernels.luce import make_block
-from tierwise._kernels.luce_times import RaceAnswers, draw_running_times
+from tierwise._kernels.luce import RaceAnswers, make_block
+from tierwise._kernels.luce_times import draw_running_times
 from tierwise._kernels.ordered_partition import (
     choose,
     draw_two,

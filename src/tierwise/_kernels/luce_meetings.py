@@ -563,6 +563,7 @@ def run_sweeps_of_meetings(
         arrivals,
         totals,
         effects.factors,
+        np.full(2, -1),
         shape,
         log_priors,
         has_position,
@@ -588,8 +589,7 @@ def run_sweeps_of_meetings(
             stand.first[other, own] += turned[item, other]
             if has_position:
                 stand.second[other, own] += met[item, other]
-    between, powers, logs = np.empty((room, room)), np.empty(room), np.empty(room)
-    vectors, matrices = np.empty((4, room)), np.empty((2, room, room))
+    logs, vectors = np.empty(room), np.empty((4, room))
     members, above = np.empty(n_items, dtype=np.int64), np.empty(n_items, dtype=np.int64)
     n_cuts = 1 + n_items // _ITEMS_PER_CUT
     rescale(count, given, stand, rng)
@@ -600,13 +600,13 @@ def run_sweeps_of_meetings(
             count = _move_items(count, given, stand, logs, rng)
             for _ in range(n_cuts):
                 count = _cut_or_join(count, given, stand, members, above, vectors, rng)
-        add_up(count, given, stand, between, powers)
+        meetings = add_up(count, given, stand)
         if has_effects:
-            move_effects(effects, worths, between, count, rng)
+            move_effects(effects, worths, meetings.met, count, rng)
             rescale(count, given, stand, rng)
         for _ in range(_WALKS_IN_ORDER if given.held else 1):
-            walk_worths(count, given, stand, between, powers, rng)
-        draw_worths(count, given, stand, between, powers, vectors, matrices, rng)
+            walk_worths(count, given, stand, meetings, rng)
+        draw_worths(count, given, stand, meetings, rng)
         rescale(count, given, stand, rng)
         if (number + 1) % sweeps_per_draw > 0:
             continue

@@ -7,14 +7,13 @@ order, each time is drawn in turn between those that must be before and after it
 and then their common scale.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled, compiled_part
 from tierwise._kernels.luce import (
     Block,
+    RaceAnswers,
     gather_block,
     height_of_time,
     make_block,
@@ -119,15 +118,6 @@ def add_arrivals(
                 times[order[place]] += time
                 latest = max(latest, time)
             clock += latest
-
-
-class RaceAnswers(NamedTuple):
-    """Answers as `tierwise._kernels.luce` has them; weights of those with ties are whole."""
-
-    order: _Integers
-    block_starts: _Integers
-    first_blocks: _Integers
-    weights: _Floats
 
 
 @compiled_part

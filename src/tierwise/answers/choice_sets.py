@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tierwise._kernels.luce_worths import TierChoices
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
@@ -95,19 +97,11 @@ class CountedChoices:
         totals = self.choice_sets.by_tier(labels, len(log_worths)) @ np.exp(log_worths)
         return float(self.items @ log_worths[labels] - self.sets @ np.log(totals))
 
-    def derivatives(self, labels: Integers, log_worths: Floats) -> tuple[float, Floats, Floats]:
-        """Log-likelihood, its gradient and Hessian in the log worths of tiers."""
-        n_tiers = len(log_worths)
-        by_tier, worths = self.choice_sets.by_tier(labels, n_tiers), np.exp(log_worths)
-        totals = by_tier @ worths
-        value = float(self.items @ log_worths[labels] - self.sets @ np.log(totals))
-        rates = self.sets / totals
-        expected = worths * (rates @ by_tier)
-        gradient = np.bincount(labels, self.items, n_tiers) - expected
-        hessian = (by_tier.T * (rates / totals)) @ by_tier
-        hessian *= worths[:, None] * worths
-        hessian[np.arange(n_tiers), np.arange(n_tiers)] -= expected
-        return value, gradient, hessian
+    def of_tiers(self, labels: Integers, n_tiers: int) -> TierChoices:
+        """Add up choices by tier."""
+        members = self.choice_sets.by_tier(labels, n_tiers)
+        chosen: Floats = np.bincount(labels, self.items, n_tiers).astype(np.float64, copy=False)
+        return TierChoices(members, self.sets, chosen)
 
 
 def choice_sets_of(

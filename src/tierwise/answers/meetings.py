@@ -22,6 +22,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
+from tierwise._kernels.luce_worths import TierMeetings
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -32,13 +34,8 @@ if TYPE_CHECKING:
 
 EffectName: TypeAlias = Literal["position", "draws"]
 """What is estimated beside worths: the advantage of the first place, and the chance of a draw."""
-
-# How much an item's log worth raises the log odds of each outcome: won, lost, drawn.
-_OF_FIRST, _OF_SECOND = np.array([1.0, 0.0, 0.5]), np.array([0.0, 1.0, 0.5])
-_OF_EFFECT = {"position": np.array([1.0, 0.0, 0.0]), "draws": np.array([0.0, 0.0, 1.0])}
-
-# Worths are taken as they are, and not their logarithms, if these are nearer to each other.
-_LARGEST_SPREAD = 300.0
+ROW_OF_EFFECT = {"position": 0, "draws": 1}
+"""Where kernels have each of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,24 +107,24 @@ class Meetings:
 
     def of_tiers(self, labels: Integers, n_tiers: int) -> Meetings:
         """Add up the meetings of items to those of their tiers."""
-        if n_tiers == len(labels) and (labels == np.arange(n_tiers)).all():
-            return self
-        # Sums over runs of sorted items: products of matrices this small keep other cores waiting.
-        order = np.argsort(labels, kind="stable")
-        present, starts = np.unique(labels[order], return_index=True)
-        cells = np.ix_(present, present)
+        added = [
+            None if table is None else _added(table, labels, n_tiers) for table in self._tables
+        ]
+        assert added[0] is not None
+        return Meetings(added[0], added[1], added[2])
 
-        def added(table: Floats) -> Floats:
-            rows = np.add.reduceat(table[order], starts, axis=0)
-            sums: Floats = np.zeros((n_tiers, n_tiers))
-            sums[cells] = np.add.reduceat(rows[:, order], starts, axis=1)
-            return sums
-
-        return Meetings(
-            added(self.won),
-            None if self.lost is None else added(self.lost),
-            None if self.drawn is None else added(self.drawn),
-        )
+    def by_tier(self, labels: Integers, n_tiers: int) -> TierMeetings:
+        """Add up all that kernels know of meetings."""
+        met = _added(self.met, labels, n_tiers)
+        if self.lost is None:
+            # It does not matter who was shown first: all meetings of two tiers go to one cell.
+            met = np.triu(met) + np.tril(met, -1).T
+        factors, rows, successes = np.array([1.0, 0.0]), np.full(2, -1), np.zeros(2)
+        for number, name in enumerate(self.effects):
+            effect = ROW_OF_EFFECT[name]
+            rows[effect], successes[effect] = n_tiers + number, self.successes[number]
+        won: Floats = np.bincount(labels, self.arrivals, n_tiers).astype(np.float64, copy=False)
+        return TierMeetings(np.ascontiguousarray(met), won, factors, rows, successes)
 
     @cached_property
     def arrivals(self) -> Floats:
@@ -166,83 +163,18 @@ class Meetings:
     def _outcomes(self) -> tuple[Floats | None, ...]:
         return self._tables if self.drawn is not None else self._tables[:2]
 
-    def derivatives(self, log_worths: Floats, effects: Floats) -> tuple[float, Floats, Floats]:
-        """Log-likelihood, its gradient and Hessian in log worths and then log effects.
 
-        An outcome's log odds are linear in the parameters; the Hessian is minus their covariance.
-        """
-        n_rows = len(log_worths)
-        if not self.effects and np.ptp(log_worths) < _LARGEST_SPREAD:
-            return self._derivatives_by_worths(log_worths)
-        logs = self.log_probabilities(log_worths, effects)
-        chances = [np.exp(log) for log in logs]
-        met = self.met
-        value, surplus = 0.0, []
-        for table, log, chance in zip(self._outcomes(), logs, chances, strict=True):
-            value += 0.0 if table is None else float((table * log).sum())
-            surplus.append((0.0 if table is None else table) - met * chance)
-
-        def mean(raised: Floats) -> Floats:
-            return _weighted(raised, chances)
-
-        def summed(raised: Floats) -> Floats:
-            return _weighted(raised, surplus)
-
-        def covariance(one: Floats, other: Floats) -> Floats:
-            return np.asarray(met * (mean(one * other) - mean(one) * mean(other)))
-
-        gradient = np.zeros(n_rows + len(self.effects))
-        hessian = np.zeros((len(gradient), len(gradient)))
-        gradient[:n_rows] = summed(_OF_FIRST).sum(axis=1) + summed(_OF_SECOND).sum(axis=0)
-        crossed = covariance(_OF_FIRST, _OF_SECOND)
-        # What raises the one lowers the other by as much, since only ratios of worths matter.
-        between = -(crossed + crossed.T)
-        hessian[:n_rows, :n_rows] = between - np.diag(between.sum(axis=1))
-        for number, name in enumerate(self.effects, start=n_rows):
-            raised = _OF_EFFECT[name]
-            gradient[number] = float(summed(raised).sum())
-            row = covariance(raised, _OF_FIRST).sum(axis=1)
-            row = row + covariance(raised, _OF_SECOND).sum(axis=0)
-            hessian[number, :n_rows] = hessian[:n_rows, number] = -row
-            for other, earlier in enumerate(self.effects[: number - n_rows + 1], start=n_rows):
-                term = -float(covariance(raised, _OF_EFFECT[earlier]).sum())
-                hessian[number, other] = hessian[other, number] = term
-        return value, gradient, hessian
-
-    def _derivatives_by_worths(self, log_worths: Floats) -> tuple[float, Floats, Floats]:
-        """Log-likelihood, gradient and Hessian where there is nothing beside worths.
-
-        Sums of two worths do not overflow if these are not too far apart, and then there is one
-        logarithm per pair.
-        """
-        worths = np.exp(log_worths - log_worths.max())
-        met = self._met_either_way
-        totals = worths[:, None] + worths
-        # Each pair is there twice, and a tier meets itself with two items each time.
-        value = float(self.arrivals @ np.log(worths)) - 0.5 * float(np.vdot(met, np.log(totals)))
-        rates = met / totals
-        gradient = self.arrivals - worths * rates.sum(axis=1)
-        rates /= totals
-        rates *= worths[:, None]
-        rates *= worths
-        hessian: Floats = rates
-        np.fill_diagonal(hessian, 0.0)
-        np.fill_diagonal(hessian, -hessian.sum(axis=1))
-        return value, gradient, hessian
-
-    @cached_property
-    def _met_either_way(self) -> Floats:
-        """How often two items met, whichever was shown first."""
-        return np.asarray(self.met + self.met.T)
-
-
-def _weighted(factors: Floats, tables: list[Floats]) -> Floats:
-    """Add up tables times factors; there may be more factors than tables."""
-    total = np.zeros_like(tables[0])
-    for factor, table in zip(factors.tolist(), tables, strict=False):
-        if factor:
-            total += factor * table
-    return total
+def _added(table: Floats, labels: Integers, n_tiers: int) -> Floats:
+    """Add up a table of items to one of their tiers."""
+    if n_tiers == len(labels) and (labels == np.arange(n_tiers)).all():
+        return table
+    # Sums over runs of sorted items: products of matrices this small keep other cores waiting.
+    order = np.argsort(labels, kind="stable")
+    present, starts = np.unique(labels[order], return_index=True)
+    rows = np.add.reduceat(table[order], starts, axis=0)
+    sums: Floats = np.zeros((n_tiers, n_tiers))
+    sums[np.ix_(present, present)] = np.add.reduceat(rows[:, order], starts, axis=1)
+    return sums
 
 
 def log_probabilities_of_outcomes(

@@ -15,7 +15,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise._kernels.luce import derivatives, log_probabilities
+from tierwise._kernels.luce import (
+    RaceAnswers,
+    TierRaces,
+    derivatives_of_races,
+    log_probabilities,
+)
+from tierwise._kernels.luce_worths import (
+    TierChoices,
+    TierMeetings,
+    derivatives_of_choices,
+    derivatives_of_meetings,
+)
 from tierwise._util.types import NOT_LISTED
 from tierwise.answers.choice_sets import choice_sets_of
 from tierwise.answers.meetings import Meetings, meetings_of_battles
@@ -48,15 +59,13 @@ class Races:
     weights
         Weight of each distinct answer.
     meetings
-        How two items did against each other, where two items race.
+        How two items did against each other, where all answers are races of two.
     n_rankings
         Number of rankings, of people who compared pairs, or of battles.
     likelihood
         "exact", or "composite" where several comparisons of one person are taken as independent.
     choice_sets
         The sets that the items of distinct answers are chosen from, where many answers share few.
-    often
-        Whether worths are to be found so often that it pays to compile what finds them.
     """
 
     items: tuple[Item, ...]
@@ -68,7 +77,6 @@ class Races:
     n_rankings: float
     likelihood: str
     choice_sets: ChoiceSets | None = None
-    often: bool = False
 
     @property
     def n_items(self) -> int:
@@ -121,19 +129,17 @@ class Races:
         """How often each set was chosen from, where answers share sets."""
         return None if self.choice_sets is None else self.choice_sets.count(self.weights)
 
-    @property
-    def compiled(self) -> CountedChoices | None:
-        """What a kernel finds worths from, if they are to be found often enough."""
-        return self._choices if self.often else None
+    @cached_property
+    def answers(self) -> RaceAnswers:
+        """Distinct answers as kernels take them."""
+        return RaceAnswers(self.order, self.block_starts, self.first_blocks, self.weights)
 
     def log_probabilities(self, labels: Integers, log_worths: Floats) -> Floats:
         """Log probability of each distinct answer, given the tier of each item, counted from 0."""
         if self.choice_sets is not None:
             return self.choice_sets.log_probabilities(labels, log_worths)
         logs = np.empty(self.n_answers)
-        log_probabilities(
-            self.order, self.block_starts, self.first_blocks, labels, log_worths, logs
-        )
+        log_probabilities(TierRaces(self.answers, labels), log_worths, logs)
         return logs
 
     def parts(self, point: Floats) -> tuple[Floats, Floats]:
@@ -144,52 +150,37 @@ class Races:
     def value(self, labels: Integers, point: Floats) -> float:
         """Log-likelihood of tiers with given log worths, followed by log effects if any."""
         log_worths, effects = self.parts(point)
-        total = 0.0
-        if self.meetings.any:
-            total += self.meetings.of_tiers(labels, len(log_worths)).value(log_worths, effects)
         if self._choices is not None:
-            total += self._choices.value(labels, log_worths)
-        elif self.n_answers:
-            total += float(self.weights @ self.log_probabilities(labels, log_worths))
-        return total
+            return self._choices.value(labels, log_worths)
+        if self.n_answers:
+            return float(self.weights @ self.log_probabilities(labels, log_worths))
+        return self.meetings.of_tiers(labels, len(log_worths)).value(log_worths, effects)
 
-    def derivatives(
-        self, labels: Integers, point: Floats, meetings: Meetings | None = None
-    ) -> tuple[float, Floats, Floats]:
+    def by_tier(self, labels: Integers, n_tiers: int) -> TierRaces | TierChoices | TierMeetings:
+        """Return what kernels take derivatives of: races, choices from sets, or meetings."""
+        if self._choices is not None:
+            return self._choices.of_tiers(labels, n_tiers)
+        if self.n_answers:
+            return TierRaces(self.answers, labels)
+        return self.meetings.by_tier(labels, n_tiers)
+
+    def derivatives(self, labels: Integers, point: Floats) -> tuple[float, Floats, Floats]:
         """Log-likelihood, its gradient and Hessian in log worths of tiers, and then log effects.
 
         Parameters
         ----------
         labels, point
             Tier of each item, counted from 0, and the log worths and log effects.
-        meetings
-            Those of the tiers, if they are added up already.
         """
-        log_worths, effects = self.parts(point)
         gradient, hessian = np.zeros(len(point)), np.zeros((len(point), len(point)))
-        total = 0.0
-        if self.meetings.any:
-            if meetings is None:
-                meetings = self.meetings.of_tiers(labels, len(log_worths))
-            total, gradient, hessian = meetings.derivatives(log_worths, effects)
-        if self._choices is not None:
-            value, slopes, bends = self._choices.derivatives(labels, log_worths)
-            n_tiers = len(log_worths)
-            total += value
-            gradient[:n_tiers] += slopes
-            hessian[:n_tiers, :n_tiers] += bends
-        elif self.n_answers:
-            total += derivatives(
-                self.order,
-                self.block_starts,
-                self.first_blocks,
-                self.weights,
-                labels,
-                log_worths,
-                gradient,
-                hessian,
-            )
-        return total, gradient, hessian
+        answers = self.by_tier(labels, len(point) - self.n_effects)
+        if isinstance(answers, TierMeetings):
+            value = derivatives_of_meetings(answers, point, gradient, hessian)
+        elif isinstance(answers, TierChoices):
+            value = derivatives_of_choices(answers, point, gradient, hessian)
+        else:
+            value = derivatives_of_races(answers, point, gradient, hessian)
+        return value, gradient, hessian
 
     @cached_property
     def arrivals(self) -> Floats:

@@ -14,8 +14,8 @@ import numpy as np
 
 from tierwise._kernels.luce_chain import run_sweeps
 from tierwise._kernels.luce_meetings import run_sweeps_of_meetings
-from tierwise._kernels.luce_times import RaceAnswers
 from tierwise._kernels.luce_worths import Effects
+from tierwise.answers.meetings import ROW_OF_EFFECT
 from tierwise.luce.effects import PRIORS
 from tierwise.luce.worths import SHAPE, best_worths, lower_root
 
@@ -31,8 +31,6 @@ Held: TypeAlias = Literal["nothing", "sizes", "tiers"]
 _EXCHANGES_PER_ITEM = 4
 # Those that it tries given worths alone: each costs about as much as the sweep.
 _EXCHANGES_WITHOUT_TIMES = 2
-# Where the kernel has each effect.
-_ROW_OF_EFFECT = {"position": 0, "draws": 1}
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +77,7 @@ class RaceChain:
         steps = np.zeros((2, 2))
         if names:
             precision = best_worths(self.races, np.arange(n_items), shape=self.shape).precision
-            rows = [_ROW_OF_EFFECT[name] for name in names]
+            rows = [ROW_OF_EFFECT[name] for name in names]
             covariance = np.asarray(np.linalg.inv(precision[n_items:, n_items:]), dtype=np.float64)
             steps[np.ix_(rows, rows)] = 2.38 / len(names) ** 0.5 * lower_root(covariance)
         return steps
@@ -167,7 +165,7 @@ class RaceChain:
         effect_draws = np.empty((n_draws, 2))
         shapes, middles, successes = np.zeros(2), np.ones(2), np.zeros(2)
         for number, name in enumerate(names):
-            row = _ROW_OF_EFFECT[name]
+            row = ROW_OF_EFFECT[name]
             effects[row] = 1.0 if log_effects is None else np.exp(log_effects[number])
             shapes[row], middles[row] = PRIORS[name]
             successes[row] = races.meetings.successes[number]
@@ -183,15 +181,12 @@ class RaceChain:
         n_exchanges = {"nothing": -1, "sizes": _EXCHANGES_PER_ITEM * n_items, "tiers": 0}
         sweeps, draws = (n_exchanges[self.held], sweeps_per_draw), (label_draws, log_worth_draws)
         if races.n_answers:
-            answers = RaceAnswers(
-                races.order, races.block_starts, races.first_blocks, races.weights
-            )
-            run_sweeps(answers, arrivals, *begin, *sweeps, *draws, rng)
+            run_sweeps(races.answers, arrivals, *begin, *sweeps, *draws, rng)
         else:
             met = met if "position" in names else met + met.T
             of_effects = Effects(effects, shapes, middles, successes, self._steps_of_effects)
             run_sweeps_of_meetings(
                 met, arrivals, of_effects, *begin, *sweeps, *draws, effect_draws, rng
             )
-        rows = [_ROW_OF_EFFECT[name] for name in names]
+        rows = [ROW_OF_EFFECT[name] for name in names]
         return label_draws, log_worth_draws, np.log(effect_draws[:, rows])

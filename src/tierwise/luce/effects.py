@@ -8,7 +8,7 @@ and the share of draws is uniform.
 
 from __future__ import annotations
 
-from math import lgamma, log
+from math import lgamma
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -41,10 +41,8 @@ PRIORS: dict[EffectName, EffectPrior] = {
 }
 
 
-def log_prior_of_effects(
-    names: Sequence[EffectName], log_effects: Floats
-) -> tuple[Floats, Floats, Floats]:
-    """Log prior density of log effects, its slopes and minus its bends.
+def log_prior_of_effects(names: Sequence[EffectName], log_effects: Floats) -> Floats:
+    """Log prior density of log effects.
 
     Parameters
     ----------
@@ -55,15 +53,17 @@ def log_prior_of_effects(
 
     Examples
     --------
-    >>> value, slope, _ = log_prior_of_effects(["draws"], np.log([2.0]))
-    >>> round(float(np.exp(value)), 3), slope.tolist()  # the logistic density at its middle
-    (0.25, [0.0])
+    >>> value = log_prior_of_effects(["draws"], np.log([2.0]))
+    >>> round(float(np.exp(value)), 3)  # the logistic density at its middle
+    0.25
     """
     shapes = np.array([PRIORS[name].shape for name in names])
-    middles = np.array([log(PRIORS[name].middle) for name in names])
-    constant = sum(2.0 * lgamma(shape) - lgamma(2.0 * shape) for shape in shapes.tolist())
-    above = log_effects - middles
-    share = 1.0 / (1.0 + np.exp(-above))
+    above = log_effects - np.log([PRIORS[name].middle for name in names])
     density = -(shapes * (np.logaddexp(0.0, above) + np.logaddexp(0.0, -above))).sum(axis=-1)
-    slope = shapes * (1.0 - 2.0 * share)
-    return np.asarray(density - constant), slope, 2.0 * shapes * share * (1.0 - share)
+    return np.asarray(density + log_constant_of_effects(names))
+
+
+def log_constant_of_effects(names: Sequence[EffectName]) -> float:
+    """Log of what the prior density of log effects has in front."""
+    shapes = [PRIORS[name].shape for name in names]
+    return sum(lgamma(2.0 * shape) - 2.0 * lgamma(shape) for shape in shapes)

@@ -25,17 +25,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tierwise._kernels.luce_worths import (
+    TierChoices,
+    TierMeetings,
+    WorthPrior,
+    climb_by_choices,
+    climb_by_meetings,
+    climb_by_races,
+)
 from tierwise._util.types import Estimate
-from tierwise.luce.effects import log_prior_of_effects
+from tierwise.luce.effects import PRIORS, log_constant_of_effects, log_prior_of_effects
 
 if TYPE_CHECKING:
-    from tierwise.answers.choice_sets import CountedChoices
-    from tierwise.answers.meetings import Meetings
     from tierwise.answers.races import Floats, Integers, Races
 
 SHAPE = 1.0
 """Shape of the Gamma prior of each worth."""
-_MOST_ROUNDS = 100
 # A step whose expected gain is this small changes nothing that is shown.
 _LEAST_GAIN = 1e-10
 # Eigenvalues below this share of the largest are rounding.
@@ -280,85 +285,30 @@ def best_worths(
     >>> np.exp(best_worths(races_of(battles), np.array([0, 1])).logs).round(3)
     array([1.732, 0.577])
     """
-    from scipy.linalg.lapack import dpotrs
-
-    n_tiers = int(labels.max()) + 1
-    if n_tiers == 1 and not races.n_effects:
+    n_tiers, names = int(labels.max()) + 1, races.meetings.effects
+    if n_tiers == 1 and not names:
         value = races.value(labels, np.zeros(1))
         return Worths(labels, np.zeros(1), value, value, np.zeros((1, 1)), shape)
-    point = np.zeros(n_tiers + races.n_effects)
+    point = np.zeros(n_tiers + len(names))
     if start is not None:
         point[: len(start)] = start
-    point[:n_tiers] -= point[:n_tiers].mean()
-    if races.compiled is not None and not races.meetings.any:
-        climbed = _climbed(races.compiled, labels, point, shape, least_gain)
-        if climbed is not None:
-            return climbed
-    # Meetings are added up once, not in every step.
-    meetings = races.meetings.of_tiers(labels, n_tiers)
-    value, gradient, precision, likelihood = _log_density(races, labels, meetings, point, shape)
-    for _ in range(_MOST_ROUNDS):
-        root = lower_root(_with_scale(precision, n_tiers)[0])
-        step = dpotrs(root, gradient, lower=1)[0]
-        gain = float(gradient @ step)
-        if gain < least_gain:
-            break
-        # Far from the mode a whole step may overshoot: worths change by a bounded factor.
-        step *= min(1.0, 5.0 / float(np.abs(step).max()))
-        for _ in range(_MOST_ROUNDS):
-            tried = point + step
-            tried[:n_tiers] -= tried[:n_tiers].mean()
-            found = _log_density(races, labels, meetings, tried, shape)
-            if found[0] >= value - 1e-12 * abs(value):
-                break
-            step *= 0.5
-        point = tried
-        value, gradient, precision, likelihood = found
-    logs, effects = races.parts(point)
-    return Worths(labels, logs, likelihood, value, precision, shape, effects)
-
-
-def _climbed(
-    choices: CountedChoices, labels: Integers, start: Floats, shape: float, least_gain: float
-) -> Worths | None:
-    """Find the same worths in one kernel; None where rounding stands in its way."""
-    from tierwise._kernels.choice_sets import climb_to_worths
-
-    logs, precision = start.copy(), np.empty((len(start), len(start)))
-    members = choices.choice_sets.members
-    done, value, likelihood = climb_to_worths(
-        members, choices.sets, choices.items, labels, logs, shape, least_gain, precision
+    priors = [PRIORS[name] for name in names]
+    prior = WorthPrior(
+        shape,
+        np.array([one.shape for one in priors], dtype=np.float64),
+        np.array([log(one.middle) for one in priors], dtype=np.float64),
     )
-    if not done:
-        return None
-    value += log_prior_constant(len(logs), shape)
-    return Worths(labels, logs, likelihood, value, precision, shape)
-
-
-def _log_density(
-    races: Races, labels: Integers, meetings: Meetings, point: Floats, shape: float
-) -> tuple[float, Floats, Floats, float]:
-    """Log of likelihood times prior, its gradient, its precision, and the log-likelihood."""
-    likelihood, slopes, hessian = races.derivatives(labels, point, meetings)
+    answers = races.by_tier(labels, n_tiers)
+    if isinstance(answers, TierMeetings):
+        found = climb_by_meetings(answers, prior, point, least_gain)
+    elif isinstance(answers, TierChoices):
+        found = climb_by_choices(answers, prior, point, least_gain)
+    else:
+        found = climb_by_races(answers, prior, point, least_gain)
+    value, likelihood, hessian = found
+    value += log_prior_constant(n_tiers, shape) + log_constant_of_effects(names)
     logs, effects = races.parts(point)
-    n_tiers = len(logs)
-    shares = np.exp(logs - logs.max())
-    total = float(shares.sum())
-    shares /= total
-    weight = shape * n_tiers
-    value = likelihood + log_prior_constant(n_tiers, shape)
-    value -= weight * (log(total) + float(logs.max()))
-    gradient, precision = slopes.copy(), np.negative(hessian)
-    gradient[:n_tiers] -= weight * shares
-    gradient[:n_tiers] += shape  # log worths sum to 0: this only centres the gradient
-    precision[:n_tiers, :n_tiers] -= np.outer(weight * shares, shares)
-    precision[np.arange(n_tiers), np.arange(n_tiers)] += weight * shares
-    if len(effects):
-        density, slope, bend = log_prior_of_effects(races.meetings.effects, effects)
-        value += float(density)
-        gradient[n_tiers:] += slope
-        precision[n_tiers:, n_tiers:] += np.diag(bend)
-    return value, gradient, precision, likelihood
+    return Worths(labels, logs, likelihood, value, -hessian, shape, effects)
 
 
 def log_evidence(
@@ -381,7 +331,7 @@ def log_evidence(
     likelihoods = np.array([races.value(worths.labels, point) for point in draws])
     logs = likelihoods + log_prior_density(draws[:, : worths.n_tiers], worths.shape) - log_densities
     if len(worths.effects):
-        logs += log_prior_of_effects(races.meetings.effects, draws[:, worths.n_tiers :])[0]
+        logs += log_prior_of_effects(races.meetings.effects, draws[:, worths.n_tiers :])
     top = float(logs.max())
     weights = np.exp(logs - top)
     mean = float(weights.mean())

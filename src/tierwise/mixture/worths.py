@@ -66,7 +66,7 @@ class WorthFitter(Fitter):
 
     def __init__(self, answers: DistinctAnswers) -> None:
         self.answers = answers
-        self.races = replace(races_of(answers.data), often=True)
+        self.races = races_of(answers.data)
         # Tiers for which a search found none better: the weights then, and what came closest.
         self._settled: dict[tuple[str, bytes], tuple[Floats, list[Component]]] = {}
         self._price = log(max(answers.n_rankings, 1.0)) / 2
