@@ -359,6 +359,8 @@ def test_sets_that_many_answers_share_say_what_answers_say_one_by_one(unranked):
     ]:
         tiers, point = np.array(labels), np.array(logs, dtype=float)
         assert shared.value(tiers, point) == pytest.approx(alone.value(tiers, point), rel=1e-12)
+        each, alike = (one.log_probabilities(tiers, point) for one in (shared, alone))
+        assert each == pytest.approx(alike, rel=1e-12)
         found, expected = (one.derivatives(tiers, point) for one in (shared, alone))
         for one, other in zip(found, expected, strict=True):
             assert one == pytest.approx(other, rel=1e-9, abs=1e-9)

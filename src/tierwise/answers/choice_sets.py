@@ -10,18 +10,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from tierwise._kernels.choice_sets import count_choices, log_probabilities_of_choices
 from tierwise._kernels.luce_worths import TierChoices
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-    from scipy.sparse import csr_array
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
+    Unsigned = NDArray[np.uint32]
 
 # A set is a word, with a bit for each item.
 _MOST_ITEMS = 63
@@ -29,6 +30,19 @@ _MOST_ITEMS = 63
 _LEAST_SHARED = 4
 # Sets times items, beyond which they would take too much memory.
 _MOST_MEMBERS = 2_000_000
+
+
+class ChoiceTree(NamedTuple):
+    """Choices of all distinct answers, each after those before it; answers share beginnings."""
+
+    before: Unsigned
+    """The choice before each, which has a smaller number; number 0 stands for no choice yet."""
+    sets: Unsigned
+    """The set that each choice is made from."""
+    items: Unsigned
+    """The item that is chosen."""
+    ends: Unsigned
+    """The last choice of each answer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,27 +53,22 @@ class ChoiceSets:
     ----------
     members
         ``[set, item]``: 1 where a set holds an item.
-    choices
-        ``[answer, set or item]``: 1 where an answer chooses from a set, or chooses an item.
-    answers
-        The same with answers in columns.
+    tree
+        The choices; answers that begin with the same ones share them.
     """
 
     members: Floats
-    choices: csr_array
-    answers: csr_array
+    tree: ChoiceTree
 
     def log_probabilities(self, labels: Integers, log_worths: Floats) -> Floats:
         """Log probability of each distinct answer."""
         logs = log_worths[labels]
-        totals = np.log(self.members @ np.exp(logs))
-        found: Floats = self.choices @ np.concatenate((-totals, logs))
-        return found
+        log_totals = np.log(self.members @ np.exp(logs))
+        return log_probabilities_of_choices(*self.tree, log_totals, logs)
 
     def count(self, weights: Floats) -> CountedChoices:
         """Count choices, given the weight of each distinct answer."""
-        counted, n_sets = self.answers @ weights, len(self.members)
-        return CountedChoices(self, counted[:n_sets], counted[n_sets:])
+        return CountedChoices(self, *count_choices(*self.tree, weights, *self.members.shape))
 
     @cached_property
     def _known(self) -> dict[tuple[bytes, int], Floats]:
@@ -143,12 +152,31 @@ def choice_sets_of(
     sets, set_of = np.unique(before[ends][answer_of] - before[starts], return_inverse=True)
     if len(sets) * _LEAST_SHARED > len(starts) or len(sets) * n_items > _MOST_MEMBERS:
         return None
-    from scipy.sparse import csr_array
-
     members = (sets[:, None] >> np.arange(n_items, dtype=np.uint64)) & np.uint64(1)
-    columns = np.concatenate((set_of, len(sets) + order[starts]))
-    choices = csr_array(
-        (np.ones(len(columns)), (np.tile(answer_of, 2), columns)),
-        shape=(n_answers, len(sets) + n_items),
-    )
-    return ChoiceSets(members.astype(np.float64), choices, choices.T.tocsr())
+    tree = _tree_of_choices(n_answers, answer_of, set_of, order[starts], (len(sets), n_items))
+    return ChoiceSets(members.astype(np.float64), tree)
+
+
+def _tree_of_choices(
+    n_answers: int,
+    answer_of: Integers,
+    set_of: Integers,
+    chosen: Integers,
+    shape: tuple[int, int],
+) -> ChoiceTree:
+    """Put choices, which follow each other answer by answer, into a tree, level by level."""
+    n_choices = np.bincount(answer_of, minlength=n_answers)
+    first = np.cumsum(n_choices) - n_choices
+    ends = np.zeros(n_answers, dtype=np.int64)
+    levels, n_known = [np.zeros((3, 1), dtype=np.int64)], 1
+    for level in range(int(n_choices.max(initial=0))):
+        longer = np.flatnonzero(n_choices > level)
+        here = first[longer] + level
+        columns = np.ravel_multi_index((set_of[here], chosen[here]), shape)
+        keys, place = np.unique(ends[longer] * shape[0] * shape[1] + columns, return_inverse=True)
+        ends[longer] = n_known + place
+        before, columns = np.divmod(keys, shape[0] * shape[1])
+        levels.append(np.array([before, *np.unravel_index(columns, shape)]))
+        n_known += len(keys)
+    before, sets, items = np.concatenate(levels, axis=1).astype(np.uint32)
+    return ChoiceTree(before, sets, items, ends.astype(np.uint32))

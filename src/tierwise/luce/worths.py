@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 from math import lgamma, log, pi
 from typing import TYPE_CHECKING
 
@@ -228,14 +227,17 @@ def decreasing(logs: Floats) -> Floats:
     if (logs[:-1] >= logs[1:]).all():
         return logs
     runs = [[value] for value in logs.tolist()]
-    while any(np.mean(one) < np.mean(other) for one, other in pairwise(runs)):
-        at = next(
-            place
-            for place, (one, other) in enumerate(pairwise(runs))
-            if np.mean(one) < np.mean(other)
-        )
+    means = logs.tolist()
+    at = 0
+    while at < len(runs) - 1:
+        if means[at] >= means[at + 1]:
+            at += 1
+            continue
         runs[at : at + 2] = [runs[at] + runs[at + 1]]
-    return np.concatenate([np.full(len(run), np.mean(run)) for run in runs])
+        means[at : at + 2] = [sum(runs[at]) / len(runs[at])]
+        # The average is higher than before: it may be above the one before it now.
+        at = max(at - 1, 0)
+    return np.repeat(means, [len(run) for run in runs])
 
 
 def log_prior_constant(n_tiers: int, shape: float = SHAPE) -> float:

@@ -26,6 +26,7 @@ Neural Computation 12, 2109-2128.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import isfinite, log
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -73,6 +74,8 @@ _ROUNDS_OF_K_MEANS = 10
 # How firmly an answer belongs to its group at first: enough to tell the groups apart, not so much
 # that an answer cannot change sides.
 _FIRMNESS = 0.9
+# An exponential of more than this is too large.
+_LARGEST_LOG = 700.0
 # Moves of an item of a group, and other sizes of it, that are followed for a few steps.
 _ALTERED_GROUPS = 4
 
@@ -382,6 +385,8 @@ def run_em(
 def _weighed(fitter: Fitter, log_totals: NDArray[np.float64]) -> float:
     """Log-likelihood of all answers; those that are held out do not count, however impossible."""
     weights = fitter.answers.weights
+    if isfinite(log_totals.min()):
+        return float(weights @ log_totals)
     counting = weights > 0
     return float(weights[counting] @ log_totals[counting])
 
@@ -484,16 +489,20 @@ def local_search(
     For each group the best swap of two items is tried, and other sizes where no swap helps.
     """
     better = list(components)
+    joint = log_joint(fitter, components, shares)
+    memberships = normalised(joint)[0]
     for search in fitter.searches if depth == "everywhere" else fitter.searches[:1]:
         for group, wanted in enumerate(sizes):
-            joint = log_joint(fitter, tuple(better), shares)
-            memberships = np.ascontiguousarray(normalised(joint)[0][:, group])
-            swapped, gain = fitter.best_swap(memberships, better[group])
-            if gain > _LEAST_GAIN:
-                better[group] = swapped
-            elif wanted == "search":
-                share = float(shares[group])
-                better[group] = _resize(fitter, search, better[group], joint, group, share)
+            own, share = np.ascontiguousarray(memberships[:, group]), float(shares[group])
+            found, gain = fitter.best_swap(own, better[group])
+            if gain <= _LEAST_GAIN:
+                found = better[group]
+                if wanted == "search":
+                    found = _resize(fitter, search, found, joint, own, group, share)
+            if found is not better[group]:
+                better[group] = found
+                joint[:, group] = log(share) + fitter.log_probabilities(found)
+                memberships = normalised(joint)[0]
         if any(new is not old for new, old in zip(better, components, strict=True)):
             return tuple(better)
     return None
@@ -504,29 +513,40 @@ def _resize(
     search: SearchOfSizes,
     component: Component,
     joint: NDArray[np.float64],
+    memberships: NDArray[np.float64],
     group: int,
     share: float,
 ) -> Component:
     """Return the group with better sizes, or the group itself if none are found."""
-    weights = fitter.answers.weights
-    own = weights * normalised(joint)[0][:, group]
+    own = fitter.answers.weights * memberships
     if own.sum() <= _LEAST_WEIGHT:
         return component
     best, rivals = search(own, component)
     value = _value_in_place(fitter, joint, group, share)
-    winner = max((best, *rivals), key=value)
-    return winner if value(winner) > value(component) + _LEAST_GAIN else component
+    values = [value(one) for one in (best, *rivals)]
+    highest = int(np.argmax(values))
+    if values[highest] <= value(component) + _LEAST_GAIN:
+        return component
+    return (best, *rivals)[highest]
 
 
 def _value_in_place(
     fitter: Fitter, joint: NDArray[np.float64], group: int, share: float
 ) -> Callable[[Component], float]:
     """Return the criterion of all groups, but for a constant, as a function of one group."""
-    others = normalised(np.delete(joint, group, axis=1))[1]
+    peak = joint.max(axis=1)
+    peak = np.where(np.isfinite(peak), peak, 0.0)
+    others = np.exp(np.delete(joint, group, axis=1) - peak[:, None]).sum(axis=1)
+    base = _weighed(fitter, peak)
+    peak -= log(share)
 
     def value(candidate: Component) -> float:
-        column = np.log(share) + fitter.log_probabilities(candidate)
-        return _weighed(fitter, np.logaddexp(others, column)) - fitter.penalty(candidate)
+        column = fitter.log_probabilities(candidate) - peak
+        # Beyond, the others do not count, and the exponential would have no room.
+        excess = np.maximum(column - _LARGEST_LOG, 0.0)
+        with np.errstate(divide="ignore"):
+            log_totals = np.log(others + np.exp(column - excess)) + excess
+        return base + _weighed(fitter, log_totals) - fitter.penalty(candidate)
 
     return value
 

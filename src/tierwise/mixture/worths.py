@@ -14,7 +14,7 @@ convergence of any EM algorithm. Scandinavian Journal of Statistics 35, 335-353.
 from __future__ import annotations
 
 from dataclasses import replace
-from math import log, nan
+from math import exp, log, nan
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -80,10 +80,10 @@ class WorthFitter(Fitter):
 
     def penalty(self, component: Component) -> float:
         """Log number of tiers of these sizes, the price of worths, and what their prior takes."""
-        logs = log_worths_of(component)
-        n_tiers = len(logs)
-        peak = float(logs.max())
-        total = peak + log(float(np.exp(logs - peak).sum())) - log(n_tiers) - float(logs.mean())
+        # There are few of them: NumPy would take longer.
+        logs: list[float] = log_worths_of(component).tolist()
+        n_tiers, peak = len(logs), max(logs)
+        total = peak + log(sum(exp(one - peak) for one in logs) / n_tiers) - sum(logs) / n_tiers
         price = (n_tiers - 1) * self._price + SHAPE * n_tiers * total
         return log_number_of_tiers(component.sizes) + price
 
