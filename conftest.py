@@ -39,6 +39,12 @@ _LONG = (
     "tests/cli",
     "tests/e2e",
     "tests/reporting",
+    "tests/web",
+    "tests/robustness",
+    "tests/planning",
+    "tests/docs",
+    "tests/fuzz",
+    "tests/leaderboards",
 )
 
 

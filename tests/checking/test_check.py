@@ -368,7 +368,11 @@ def test_lines_of_inversions_have_the_theta_of_the_model():
 
 @pytest.mark.parametrize(
     ("distance", "concentration"),
-    [("kendall", "tier"), ("kendall", "place"), ("inversions", "tier")],
+    [
+        pytest.param("kendall", "tier", marks=pytest.mark.slow),
+        ("kendall", "place"),
+        ("inversions", "tier"),
+    ],
 )
 def test_a_single_tier_without_any_theta(distance, concentration, tmp_path):
     rankings = draw((2, 2), 0.3, 50, 1)

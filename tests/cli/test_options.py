@@ -6,6 +6,7 @@ import pickle
 import pytest
 from typer.testing import CliRunner
 
+from tests.unrendered import unrendered_figures
 from tierwise.cli.main import app, shell
 from tierwise.errors import InputError, drop, grouped, instead, use
 
@@ -75,7 +76,8 @@ def test_pairs_are_described(files):
 def test_pairs_are_reported(files, monkeypatch):
     monkeypatch.chdir(files)
     words = ("--sizes", "1,2", "--replicates", 5, "--seed", 1)
-    assert "Wrote pairs-report.html." in run("report", "pairs.csv", *words).stderr
+    with unrendered_figures():
+        assert "Wrote pairs-report.html." in run("report", "pairs.csv", *words).stderr
     page = (files / "pairs-report.html").read_text(encoding="utf-8")
     assert "3 answers about pairs of 3 items" in page
     assert "<title>pairs: tiers of 3 items</title>" in page

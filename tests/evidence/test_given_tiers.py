@@ -92,7 +92,10 @@ PARTS = [
 ]
 
 
-@pytest.mark.parametrize(("sizes", "distance", "concentration", "thetas"), PARTS)
+@pytest.mark.parametrize(
+    ("sizes", "distance", "concentration", "thetas"),
+    [pytest.param(*one, marks=() if one[0] == (1, 2, 1) else pytest.mark.slow) for one in PARTS],
+)
 def test_several_thetas_are_integrated_out(sizes, distance, concentration, thetas):
     tiers = tw.Tiers.from_sizes(sizes, "abcd"[: sum(sizes)])
     model = tw.ClusteredMallows(tiers, thetas, distance, concentration)

@@ -14,6 +14,11 @@ from tierwise.leaderboards.line import line_of
 from tierwise.model.ranks import cut_shares, rank_shares, rank_spans, simultaneous_ranks
 
 
+@pytest.fixture(scope="module")
+def goals_board():
+    return tw.leaderboard(tw.load_political_goals(), rng=1)
+
+
 def random_draws(seed, n_draws=60, n_items=5):
     rng = np.random.default_rng(seed)
     raw = rng.integers(1, 4, size=(n_draws, n_items)) + np.arange(n_items) // 2
@@ -88,11 +93,10 @@ def test_the_line_shares_places_as_drawing_lots_does(seed, k):
     }
 
 
-def test_a_line_must_be_between_items():
-    board = tw.leaderboard(tw.load_political_goals(), rng=1)
+def test_a_line_must_be_between_items(goals_board):
     with pytest.raises(tw.InputError, match="less than the number of items, 4; got 4"):
-        board.line(4)
-    line = board.line(1)
+        goals_board.line(4)
+    line = goals_board.line(1)
     assert line.lots == ("order", "prices")
     assert "would draw lots for 1 place" in line.summary()
     assert json.loads(json.dumps(line.to_dict()))["places"] == 1
@@ -139,13 +143,12 @@ def test_changes_are_more_than_chance_where_both_leaderboards_are_sure(tmp_path)
     ("text", "says"),
     [("[1]", "not a leaderboard"), ("{", "not JSON"), (None, "does not exist")],
 )
-def test_an_earlier_leaderboard_that_cannot_be_read_is_named(tmp_path, text, says):
+def test_an_earlier_leaderboard_that_cannot_be_read_is_named(tmp_path, text, says, goals_board):
     path = tmp_path / "before.json"
     if text is not None:
         path.write_text(text, encoding="utf-8")
-    board = tw.leaderboard(tw.load_political_goals(), rng=1)
     with pytest.raises(tw.InputError, match=says):
-        board.changes(path)
+        goals_board.changes(path)
 
 
 def naive_strengths(wins):
@@ -249,10 +252,9 @@ def test_so_many_votes_do_change_a_tier(family):
     assert flip.exact == (flip.votes == 1)
 
 
-def test_flips_are_of_battles():
-    board = tw.leaderboard(tw.load_political_goals(), rng=1)
+def test_flips_are_of_battles(goals_board):
     with pytest.raises(tw.InputError, match="only battles"):
-        board.flips()
+        goals_board.flips()
 
 
 def test_columns_that_people_know():

@@ -28,7 +28,7 @@ def races():
 
 @pytest.fixture(scope="module")
 def tastes_report(tmp_path_factory):
-    return write(tastes(), tmp_path_factory.mktemp("tastes"), concentration="auto")
+    return write(tastes(), tmp_path_factory.mktemp("tastes"), drawn=True, concentration="auto")
 
 
 def rows_of_tier_list(text):

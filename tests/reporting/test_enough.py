@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 import tierwise as tw
+from tests.unrendered import unrendered_figures
 from tierwise.cli.main import app
 from tierwise.planning.asking import Design
 from tierwise.planning.stopping import forecast_where_cheap
@@ -20,7 +21,8 @@ def reported(ask, folder):
     """Answers, the report about them, and its page."""
     data = Design(ask).answers(MODEL, 80, np.random.default_rng(5))
     path = folder / "page.html"
-    shown = tw.report(data, path, family="luce", rng=1, progress="off")
+    with unrendered_figures():
+        shown = tw.report(data, path, family="luce", rng=1, progress="off")
     return data, shown, path.read_text(encoding="utf-8")
 
 
@@ -55,7 +57,8 @@ def test_pages_of_the_leaderboard_command_say_it(tmp_path):
     words = ["battles.csv", "--seed", "1", "--page", "page.html"]
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path)
-        result = CliRunner().invoke(app, ["leaderboard", *words], catch_exceptions=False)
+        with unrendered_figures():
+            result = CliRunner().invoke(app, ["leaderboard", *words], catch_exceptions=False)
     assert result.exit_code == 0
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert re.search(r"<p>(Enough: |Not yet: |With about \d+ further answers)", page)

@@ -27,7 +27,8 @@ def one_camp():
 
 @pytest.fixture(scope="module")
 def camps_report(two_camps, tmp_path_factory):
-    return write(two_camps, tmp_path_factory.mktemp("camps"), family="mallows", groups=[2, 3])
+    folder = tmp_path_factory.mktemp("camps")
+    return write(two_camps, folder, drawn=True, family="mallows", groups=[2, 3])
 
 
 def section(text):
@@ -138,7 +139,7 @@ def test_too_few_rankings_to_hold_any_out(tmp_path):
 def test_names_in_groups_are_shown_and_never_run(tmp_path):
     names = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "a & b", "$x$"]
     rankings = Rankings.from_orderings([names, names[::-1]] * 20)
-    _, text, _ = write(rankings, tmp_path, sizes=(2, 2), groups=2)
+    _, text, _ = write(rankings, tmp_path, drawn=True, sizes=(2, 2), groups=2)
     assert section(text).count("<h3>") == 2
     assert text.count("<script>") == 1
     assert "<img" not in text

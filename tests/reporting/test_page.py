@@ -2,6 +2,7 @@
 
 import json
 import re
+from contextlib import nullcontext
 from copy import copy
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -11,6 +12,7 @@ import pytest
 
 import tierwise as tw
 from tests.data_paths import shared_data
+from tests.unrendered import unrendered_figures
 from tierwise import InputError, Rankings, Tiers
 from tierwise.model.ranks import shares_of_tiers
 from tierwise.reporting.report import render
@@ -58,11 +60,13 @@ class Page(HTMLParser):
             self.words.append(data.strip())
 
 
-def write(rankings, folder, **options):
+def write(rankings, folder, *, drawn=False, **options):
+    """Write a report; its figures are drawn where a test is about them."""
     path = folder / "report.html"
-    analysis = tw.report(
-        rankings, path, **{"rng": 1, "replicates": 20, "progress": "off"} | options
-    )
+    with nullcontext() if drawn else unrendered_figures():
+        analysis = tw.report(
+            rankings, path, **{"rng": 1, "replicates": 20, "progress": "off"} | options
+        )
     text = path.read_text(encoding="utf-8")
     assert [file.name for file in folder.iterdir()] == ["report.html"]
     return analysis, text, Page(text)
@@ -71,7 +75,8 @@ def write(rankings, folder, **options):
 @pytest.fixture(scope="module")
 def goals_report(tmp_path_factory):
     folder = tmp_path_factory.mktemp("goals")
-    return write(tw.load_political_goals(), folder, distance="kendall", title="Four goals")
+    goals = tw.load_political_goals()
+    return write(goals, folder, drawn=True, distance="kendall", title="Four goals")
 
 
 def test_sections_stand_in_the_order_that_readers_need(goals_report):
@@ -162,7 +167,8 @@ def test_names_are_shown_and_never_run(tmp_path):
     names = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "a & b", "'quoted' $x$"]
     names += ["寿司", "Ελλάδα"]  # in any script
     rankings = Rankings.from_orderings([names, names[::-1], names, [*names[2:], *names[:2]]])
-    _, text, page = write(rankings, tmp_path, title="</title><script>alert(2)</script>")
+    title = "</title><script>alert(2)</script>"
+    _, text, page = write(rankings, tmp_path, drawn=True, title=title)
     assert text.count("<script>") == 1  # the page's own
     assert "<img" not in text
     assert all(name in [row[0] for row in page.tables["items-table"]] for name in names)
@@ -251,7 +257,7 @@ def test_answers_that_leave_blocks_open_are_resampled_too(tmp_path):
     ids=["unanimous", "two items", "fractional weights", "numbers as names"],
 )
 def test_small_and_strange_data(rankings, tmp_path):
-    analysis, text, page = write(rankings, tmp_path)
+    analysis, text, page = write(rankings, tmp_path, drawn=True)
     assert page.sections == SECTIONS
     assert all(str(item) in text for item in analysis.data.items)
 
@@ -263,7 +269,7 @@ def test_same_seed_same_page(tmp_path):
     for number, seed in enumerate((1, 1, 2)):
         folder = tmp_path / str(number)
         folder.mkdir()
-        _, text, _ = write(goals, folder, rng=seed, sizes=(1, 2, 1))
+        _, text, _ = write(goals, folder, drawn=True, rng=seed, sizes=(1, 2, 1))
         pages.append(re.sub(r"[\d.]+ seconds", "", text))
     assert pages[0] == pages[1] != pages[2]
 
@@ -313,7 +319,8 @@ def test_intervals_are_printed_with_their_level(goals_report):
     analysis, _, _ = goals_report
     goals = tw.load_political_goals()
     for level, shown in ((0.5, "50% interval"), (0.995, "99.5% interval")):
-        page = render(replace(analysis, fit=tw.fit(goals, (2, 2), level=level)), None)
+        with unrendered_figures():
+            page = render(replace(analysis, fit=tw.fit(goals, (2, 2), level=level)), None)
         assert page.count(shown) == 2
         assert "95% interval" not in page.replace("99.5% interval", "")
 
@@ -369,11 +376,12 @@ def test_wrong_arguments_are_named(arguments, message, tmp_path):
 
 def test_what_is_not_certain_is_not_called_so(tmp_path):
     goals = tw.load_political_goals()
-    analysis = tw.report(goals, tmp_path / "report.html", replicates=250, progress="off", rng=1)
+    analysis, _, _ = write(goals, tmp_path, replicates=250)
     labels = analysis.sampled.labels.copy()
     labels[0] = 1  # one draw of a thousand puts all items into one tier
     sampled = copy(analysis.sampled)
     sampled.__dict__["labels"] = labels
-    text = render(replace(analysis, sampled=sampled), None)
+    with unrendered_figures():
+        text = render(replace(analysis, sampled=sampled), None)
     assert '<span class="sure">&gt; 99%</span>' in text
     assert '<span class="sure">100%</span>' not in text

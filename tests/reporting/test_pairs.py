@@ -29,7 +29,8 @@ def said_by_rankings(cycles, n_people=50):
 @pytest.fixture(scope="module")
 def trusted(tmp_path_factory):
     folder = tmp_path_factory.mktemp("trusted")
-    return write(said_by_rankings("error"), folder, sizes=(1, 2, 2), uncertainty="bootstrap")
+    answers = said_by_rankings("error")
+    return write(answers, folder, drawn=True, sizes=(1, 2, 2), uncertainty="bootstrap")
 
 
 @pytest.fixture(scope="module")

@@ -16,6 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 import tierwise as tw
+from tests.unrendered import unrendered_figures
 from tests.web.conftest import client_of, tasks_in_this_process
 from tierwise.errors import behind_in_words
 from tierwise.web import choices
@@ -316,7 +317,8 @@ def test_the_lines_of_python_give_the_same(client, finished, tmp_path, monkeypat
     monkeypatch.chdir(tmp_path)
     tw.write_rankings(tw.load_political_goals(), tmp_path / "goals.csv")
     message = {}
-    exec(code_of(page, "Lines of Python"), message)  # the page says that people may
+    with unrendered_figures():
+        exec(code_of(page, "Lines of Python"), message)  # the page says that people may
     theirs = client.get(f"{here}/files/result.json").json()
     assert message["shown"].fit.to_dict()["criterion"] == theirs["fit"]["criterion"]
     assert message["shown"].fit.tiers.to_lists() == theirs["fit"]["tiers"]
@@ -472,7 +474,7 @@ def test_battles_are_taken_with_what_draws_and_the_first_place_mean(client, sett
     dropped = client.get(here, params={"drawn": "drop"})
     assert "drawn: left out" in words(dropped)
     options = {"drawn": "model", "position": "model"}
-    with tasks_in_this_process(settings, "analyse"):
+    with tasks_in_this_process(settings, "analyse"), unrendered_figures():
         started = client.post(f"{here}/jobs", params=options, data={"seed": "1"})
         done = wait(client, started.headers["location"])
     assert "votes: leaderboard of 3 items" in words(done)
