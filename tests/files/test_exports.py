@@ -287,7 +287,7 @@ def changed_tables(draw):
     return name, moved
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(changed=changed_tables(), with_options=st.booleans())
 def test_columns_may_stand_anywhere_and_be_called_anything(changed, with_options):
     """The answers are the same, or the file is refused; they are never about other items."""

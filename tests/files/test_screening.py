@@ -33,7 +33,7 @@ def read(text, **options):
     return read_rankings(StringIO(text), **options)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     n_items=st.integers(3, 7),

@@ -75,7 +75,7 @@ def test_fit_finds_the_best_tiers_of_its_sizes(sizes):
 def test_integrated_likelihood_of_narrow_peaks(n_battles):
     battles, labels = simulated((3, 4, 3), 0.3, n_battles, 6)
     # As wide as the peak of few battles, and as fine as that of many.
-    grid = np.linspace(1e-5, 2.0, 60_001) if n_battles < 1000 else np.linspace(0.05, 0.8, 20_001)
+    grid = np.linspace(1e-5, 2.0, 60_001) if n_battles < 1000 else np.linspace(0.05, 0.8, 5_001)
     values = np.array([value_at(battles.wins, labels, theta) for theta in grid])
     density = values + Gamma(2.0, 2.0).log_density(grid)
     wanted = np.logaddexp.reduce(density) + log(grid[1] - grid[0])

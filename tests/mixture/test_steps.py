@@ -128,7 +128,7 @@ def test_memberships_and_likelihood_are_those_of_the_definition(problem, distanc
     )
 
 
-@settings(max_examples=25)
+@settings(max_examples=20)
 @given(problems(), st.sampled_from(sorted(reference.DISTANCES)), st.integers(0, 99))
 def test_the_best_swap_gains_what_it_says(problem, distance, seed):
     sizes, orderings, weights = problem

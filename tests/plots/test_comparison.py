@@ -29,8 +29,16 @@ def comparison(n_methods):
         )
 
 
-@pytest.mark.parametrize("n_methods", [5, 31, pytest.param(60, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("along", ["ranks", "strengths"])
+@pytest.mark.parametrize(
+    ("n_methods", "along"),
+    [
+        (5, "ranks"),
+        (5, "strengths"),
+        (31, "ranks"),
+        pytest.param(31, "strengths", marks=pytest.mark.slow),
+        *(pytest.param(60, along, marks=pytest.mark.slow) for along in ("ranks", "strengths")),
+    ],
+)
 def test_names_do_not_overlap(n_methods, along, tmp_path):
     compared = comparison(n_methods)
     ax = plots.rank_diagram(compared, along)

@@ -197,16 +197,15 @@ def test_sure_tiers_cost_least_of_all_that_keep_sure_differences():
         above = share_above(draws)
         for certainty in (0.5, 0.8, 0.95):
             found = sure_tiers(above, certainty)
+            of_all = {one: cost(np.array(one), above, certainty) for one in all_tiers(5)}
             costs = {
-                one: cost(np.array(one), above, certainty)
-                for one in all_tiers(5)
+                one: value
+                for one, value in of_all.items()
                 if not ties_a_sure_pair(one, draws, certainty)
             }
             assert tuple(found.tolist()) in costs
             assert cost(found, above, certainty) == pytest.approx(min(costs.values()))
-            bound += min(costs.values()) > 1e-9 + min(
-                cost(np.array(one), above, certainty) for one in all_tiers(5)
-            )
+            bound += min(costs.values()) > 1e-9 + min(of_all.values())
     assert bound > 5  # sure differences do cost something now and then
 
 

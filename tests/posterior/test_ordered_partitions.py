@@ -186,8 +186,7 @@ def test_chain_agrees_with_exact_draws_on_eight_items():
     [
         (True, "single"),
         (False, "single"),
-        (False, "tier"),
-        pytest.param(True, "tier", marks=pytest.mark.slow),
+        *(pytest.param(complete, "tier", marks=pytest.mark.slow) for complete in (True, False)),
     ],
 )
 def test_odds_of_a_single_tier_are_those_of_exact_sums(complete, concentration):

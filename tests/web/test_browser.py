@@ -125,6 +125,7 @@ def test_semicolons_byte_order_mark_and_blanks(browser, tmp_path):
     wait_for(browser, "button.main")
 
 
+@pytest.mark.slow
 def test_excel_with_title_rows(browser, tmp_path):
     answers = [["Ann", "1", "2", "3"], ["Bob", "2", "1", "3"], ["Eve", "1", "3", "2"]]
     rows = [["Survey of drinks, spring"], [], ["Name", "Tea", "Coffee", "شاي"], *answers]
@@ -156,6 +157,7 @@ def test_files_are_dropped(browser, here, tmp_path):
     assert wait_for(browser, "#file-problem").text == "Drop one file."
 
 
+@pytest.mark.slow
 def test_a_file_of_preflib(browser, tmp_path):
     lines = ["# DATA TYPE: soc", "# NUMBER ALTERNATIVES: 2", "# ALTERNATIVE NAME 1: tea"]
     lines += ["# ALTERNATIVE NAME 2: milk", "# NUMBER VOTERS: 3", "# NUMBER UNIQUE ORDERS: 2"]
@@ -165,6 +167,7 @@ def test_a_file_of_preflib(browser, tmp_path):
     assert "3 rankings of 2 items" in text_of(browser)
 
 
+@pytest.mark.slow
 def test_an_item_is_left_out_and_columns_are_assigned_by_hand(browser, tmp_path):
     table = "who,age,tea,coffee,milk\nAnn,3,1,2,3\nBob,2,3,2,1\nEve,1,2,1,3\n"
     (tmp_path / "drinks.csv").write_text(table, encoding="utf-8")
@@ -186,6 +189,7 @@ def test_an_item_is_left_out_and_columns_are_assigned_by_hand(browser, tmp_path)
     assert "3 rankings of 3 items" in text_of(browser)
 
 
+@pytest.mark.slow
 def test_wrong_file(browser, tmp_path):
     (tmp_path / "photo.jpg").write_bytes(b"\xff\xd8\xff\xe0\x00\x10JFIF\x00\x01" * 20)
     give(browser, tmp_path / "photo.jpg")

@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 import tierwise as tw
 from tests.unrendered import unrendered_figures
 from tests.web.conftest import client_of, tasks_in_this_process
+from tests.workbooks import sheet_of, workbook
 from tierwise.errors import behind_in_words
 from tierwise.web import choices
 from tierwise.web.security import Limits, Settings
@@ -244,6 +245,11 @@ def parquet():
     return sink.getvalue()
 
 
+def excel():
+    rows = [["Survey of drinks, spring"], [], ["Name", "Tea", "Coffee", "شاي"]]
+    return workbook(sheet_of([*rows, ["Ann", "1", "2", "3"], ["Bob", "2", "1", "3"]]))
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
@@ -252,6 +258,7 @@ def parquet():
         ("drinks.soc", SOC, "5 rankings of 3 items"),
         ("no ending", SOC, "5 rankings of 3 items"),
         ("drinks.parquet", parquet(), "2 rankings of 3 items"),
+        ("drinks.xlsx", excel(), "Answer 1: Tea first, then Coffee, شاي."),
         ("drinks.blt", '2 1\n3 1 2 0\n1 2 1 0\n0\n"tea"\n"milk"\n"Drinks"\n', "4 rankings"),
     ],
 )

@@ -432,7 +432,8 @@ class Posterior(DrawnTiers):
         --------
         >>> import tierwise as tw
         >>> sampler = tw.Sampler(method="mcmc")
-        >>> posterior = tw.sample_posterior(tw.load_political_goals(), sampler=sampler, rng=1)
+        >>> goals = tw.load_political_goals()
+        >>> posterior = tw.sample_posterior(goals, (2, 2), sampler=sampler, draws=500, rng=1)
         >>> posterior.diagnostics().worst_r_hat.r_hat < 1.01
         True
         """
