@@ -153,3 +153,31 @@ def votes_against(places: npt.NDArray[np.int32], votes: _Integers, which: _Integ
                 if places[row, first] > places[row, second]:
                     numbers[row] += votes[which[row], first, second]
     return numbers
+
+
+@compiled
+def add_strict_pairs(
+    left: NDArray[np.bool_],
+    weights: _Floats,
+    in_order: _Integers,
+    ahead: _Floats,
+    precedence: _Floats,
+) -> None:
+    """Add to ``precedence[a, b]`` how often a is expected before b, among the items left.
+
+    ``in_order`` lists the items as the strict consensus does, and ``ahead[gap]`` is the probability
+    that of two items the better comes first, ``gap`` being 1 for neighbours among those left.
+    """
+    n_items = in_order.shape[0]
+    kept = np.empty(n_items, dtype=np.int64)
+    for row in range(left.shape[0]):
+        n_left = 0
+        for position in range(n_items):
+            if left[row, in_order[position]]:
+                kept[n_left] = in_order[position]
+                n_left += 1
+        for second in range(n_left):
+            for first in range(second):
+                share = weights[row] * ahead[second - first]
+                precedence[kept[first], kept[second]] += share
+                precedence[kept[second], kept[first]] += weights[row] - share

@@ -1,24 +1,27 @@
-"""Answers with ties and with items anywhere: sums over all completions, and expected counts.
+"""Answers with ties, with items anywhere or below: sums over all completions, and expected counts.
 
 An answer lists groups of items in order, the order within each group being unknown; all other items
-are free, that is, anywhere among the listed ones. Blocks of places are filled from best to worst. A
-block takes a choice of the free items and goes on with the listed ones: with what is left of the
-group that the block before began, whole groups, and a choice from the group that straddles its end.
-At the end of a block a state is how many free items of each label are left, which says how many of
-the listed items are placed, and how many items of each label are left of the straddling group.
-Weak orders have no free items, and lists without ties no straddling groups.
+are free: anywhere among the listed ones, or below them. Blocks of places are filled from best to
+worst. A block takes a choice of the free items and goes on with the listed ones: with what is left
+of the group that the block before began, whole groups, and a choice from the group that straddles
+its end. At the end of a block a state is how many listed items are left, how many items of each
+label of a group that was begun, and how many free items of each label.
+
+Listed items are numbered from the last one, so that a layer of states, those with so many listed
+items left, depends only on how an answer ends. Answers with the same labels are walked over once,
+and of those that end alike what they have in common is summed over once. Layer 0, where all that is
+left is free, is the same for all of them.
 
 Which items of earlier blocks are misplaced against those of a block depends on the state only, so
-each choice costs a sum over its labels. The walk from the last block to the first finds the weight
-of all ways on from every state; the walk back pushes probabilities from the first state to the last
+each choice costs a sum over its labels. The walk from the last layer to the first finds the weight
+of all ways on from every state; the walk back pushes probabilities from the first state to layer 0
 and counts on the way (forward-backward on a weighted automaton: Baum, Petrie, Soules and Weiss, A
 maximization technique occurring in the statistical analysis of probabilistic functions of Markov
 chains, Annals of Mathematical Statistics 41, 1970). Items of a group that have the same label stand
 for each other, and so do free items of a label.
 
-A row of ``sequences`` holds the listed items of an answer, group by group, then its free ones;
-``starts`` holds where the group of each listed item begins, and the number of listed items after
-the last.
+Weights are averages over completions, so none is above 1. Units are whole numbers: each state takes
+about the fewest units on its ways out of its sum, so that none vanishes, whatever theta is.
 """
 
 from typing import NamedTuple
@@ -33,538 +36,1085 @@ _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
 
 
-class Setting(NamedTuple):
-    """What does not depend on the answer: labels, sizes, the distance in units, theta per unit."""
+class Answers(NamedTuple):
+    """Answers as items, whatever their labels.
+
+    Attributes
+    ----------
+    items
+        The listed items of each answer, group by group, then its free ones; what follows is known.
+    starts
+        ``starts[answer, position]``: where the group of a listed item begins.
+    n_listed, n_present
+        How many items are listed, and how many are listed or free.
+    below
+        1 where free items are below the listed ones, 0 where they are anywhere.
+    """
+
+    items: _Integers
+    starts: _Integers
+    n_listed: _Integers
+    n_present: _Integers
+    below: _Integers
+
+
+class Sequences(NamedTuple):
+    """Distinct answers as labels, those that end alike one after the other.
+
+    Attributes
+    ----------
+    labels
+        ``labels[row, n]``: label of the listed item that is n-th from the last; the first column
+        means nothing.
+    tops
+        ``tops[row, n]``: number of the first item of its group.
+    lengths
+        How many items are listed.
+    free
+        ``free[row, label]``: free items of each label.
+    below
+        As for answers.
+    shared
+        How many of the last listed items a row has in common with the row before, -1 if rows do not
+        even have layer 0 in common.
+    limits
+        ``limits[row, n, label]``: the most free items of any row with the same last n items.
+    room
+        ``room[row]``: how many states there are of listed items.
+    """
 
     labels: _Integers
+    tops: _Integers
+    lengths: _Integers
+    free: _Integers
+    below: _Integers
+    shared: _Integers
+    limits: _Integers
+    room: _Integers
+
+
+class Setting(NamedTuple):
+    """What does not depend on the answers.
+
+    Attributes
+    ----------
+    sizes
+        Sizes of the tiers.
+    block_at
+        The block that begins at a place; -1 where none does.
+    misplaced, placing
+        The distance, in units.
+    theta
+        Per unit.
+    powers
+        ``exp(-theta * units)``, as far as that is a number or there is room for it.
+    binomials
+        Binomial coefficients; empty where they would be too large for numbers.
+    log_factorials
+        Logarithms of factorials.
+    """
+
     sizes: _Integers
+    block_at: _Integers
     misplaced: int
     placing: _Integers
     theta: float
+    powers: _Floats
+    binomials: _Floats
     log_factorials: _Floats
 
 
-class _Answer(NamedTuple):
-    """One answer, by labels.
+@compiled
+def order_by_label(
+    answers: Answers,
+    labels: _Integers,
+    n_bits: int,
+    ordered: _Integers,
+    words: npt.NDArray[np.int64],
+) -> None:
+    """Order items by label where their order is open, and write answers as words that say all.
+
+    ``ordered`` is given as the items. Answers that end alike have words that begin alike; a digit
+    takes ``n_bits``.
+    """
+    n_digits = 63 // n_bits
+    n_tiers = labels.max() + 1
+    counts = np.zeros(n_tiers, dtype=np.int64)
+    for row in range(ordered.shape[0]):
+        items, n_listed = ordered[row], answers.n_listed[row]
+        counts[:] = 0
+        for position in range(answers.n_present[row]):
+            item = items[position]
+            begin = n_listed
+            if position < n_listed:
+                begin = answers.starts[row, position]
+            else:
+                counts[labels[item]] += 1
+            slot = position
+            while slot > begin and labels[items[slot - 1]] > labels[item]:
+                items[slot] = items[slot - 1]
+                slot -= 1
+            items[slot] = item
+        below = answers.below[row]
+        for digit in range(1 + below * n_tiers + n_listed):
+            if digit == 0:
+                number = below
+            elif digit <= below * n_tiers:
+                number = counts[digit - 1]
+            else:
+                position = n_listed - 1 - (digit - 1 - below * n_tiers)
+                begins = answers.starts[row, position] == position
+                number = 1 + 2 * labels[items[position]] + int(begins)
+            word = digit // n_digits
+            words[row, word] |= number << n_bits * (n_digits - 1 - digit % n_digits)
+
+
+@compiled
+def read_sequences(
+    answers: Answers,
+    ordered: _Integers,
+    chosen: _Integers,
+    labels: _Integers,
+    sequences: Sequences,
+) -> None:
+    """Write the chosen answers as labels, and how many of its last items each shares."""
+    own, tops, lengths, free, below, shared, _, room = sequences
+    counts = np.zeros(free.shape[1], dtype=np.int64)
+    for row in range(chosen.shape[0]):
+        answer = chosen[row]
+        n_listed = answers.n_listed[answer]
+        lengths[row], below[row] = n_listed, answers.below[answer]
+        for position in range(n_listed):
+            own[row, n_listed - position] = labels[ordered[answer, position]]
+            tops[row, n_listed - position] = n_listed - answers.starts[answer, position]
+        for position in range(n_listed, answers.n_present[answer]):
+            free[row, labels[ordered[answer, position]]] += 1
+        number = 0
+        if row > 0 and not below[row] and not below[row - 1]:
+            while number < min(n_listed, lengths[row - 1]):
+                number += 1
+                begins = tops[row, number] == number
+                if own[row, number] != own[row - 1, number]:
+                    break
+                if begins != (tops[row - 1, number] == number):
+                    break
+                if begins:
+                    shared[row] = number
+        room[row] = 1
+        bottom = 0
+        for number in range(1, n_listed + 1):
+            if tops[row, number] > number:
+                continue
+            counts[:] = 0
+            states = 1
+            for member in range(bottom + 1, number + 1):
+                counts[own[row, member]] += 1
+                states += states // counts[own[row, member]]
+            room[row] += 1 + (number - bottom - 1) * states
+            bottom = number
+
+
+@compiled
+def find_limits(sequences: Sequences) -> None:
+    """Find the most free items of rows that end alike; given as those of each row."""
+    shared, limits = sequences.shared, sequences.limits
+    for row in range(limits.shape[0] - 2, -1, -1):
+        for number in range(shared[row + 1] + 1):
+            for label in range(limits.shape[2]):
+                most = max(limits[row, number, label], limits[row + 1, number, label])
+                limits[row, number, label] = most
+
+
+class _Row(NamedTuple):
+    """One distinct answer, with its layers.
 
     Attributes
     ----------
-    sequence
-        The listed items, group by group, then the free ones.
-    starts, ends
-        Where the group of each listed item begins and ends.
-    before
-        ``before[position, label]``: items of each label at earlier positions.
-    log_orders
-        Log number of orders of all groups before each group.
-    free
-        How many free items have each label.
-    free_strides
-        What one more free item of a label adds to the code of the free items left.
-    group_strides
-        ``group_strides[start, label]``: the same for the items left of a group.
+    labels, tops, below, free, limits
+        As in `Sequences`.
+    bottoms
+        Number of the item after the last of the group of each item, 0 being the end.
+    after
+        ``after[n, label]``: items of each label among the last n.
     offsets
-        Where the states of each boundary of blocks begin, for each code of the free items left.
+        Where the states of each layer begin.
+    group_strides
+        ``group_strides[top, label]``: what one more item left of a group adds to the code of a
+        state.
+    kinds
+        The labels that free items have.
+    strides
+        What one more free item of a label adds to the code of a state.
     """
 
-    sequence: _Integers
-    starts: _Integers
-    ends: _Integers
-    before: _Integers
-    log_orders: _Floats
+    length: int
+    labels: _Integers
+    tops: _Integers
+    below: int
     free: _Integers
-    free_strides: _Integers
-    group_strides: _Integers
+    limits: _Integers
+    bottoms: _Integers
+    after: _Integers
     offsets: _Integers
+    group_strides: _Integers
+    kinds: _Integers
+    strides: _Integers
+    n_codes: int
 
 
-@inlined
-def _number_states(
-    sizes: _Integers,
-    starts: _Integers,
-    free: _Integers,
-    free_strides: _Integers,
-    n_codes: int,
-    n_states: _Integers,
-) -> _Integers:
-    """Return where the states of each boundary begin, for each code of the free items left."""
-    n_tiers, n_listed, n_free = sizes.shape[0], starts.shape[0] - 1, free.sum()
-    offsets = np.empty((n_tiers + 1) * n_codes + 1, dtype=np.int64)
-    offsets[0] = 0
-    for code in range(n_codes):
-        left = 0
-        if n_free > 0:
-            for label in range(n_tiers):
-                left += code // free_strides[label] % (free[label] + 1)
-        # Where blocks begin among the listed items; states are counted here, and added up below.
-        position = left - n_free
-        for boundary in range(n_tiers + 1):
-            number = 0
-            if 0 <= position <= n_listed:
-                number = n_states[starts[position]] if starts[position] < position else 1
-            offsets[boundary * n_codes + code + 1] = number
-            position += sizes[boundary] if boundary < n_tiers else 0
-    for index in range(1, offsets.shape[0]):
-        offsets[index] += offsets[index - 1]
-    return offsets
+class _Room(NamedTuple):
+    """Room for what is laid out of one row after the other: see `_Row`."""
+
+    bottoms: _Integers
+    after: _Integers
+    offsets: _Integers
+    group_strides: _Integers
+    kinds: _Integers
+    strides: _Integers
+    family: _Integers
 
 
 @compiled_part
-def _read_answer(setting: Setting, sequence: _Integers, starts: _Integers) -> _Answer:
-    """Lay out an answer, and number its states."""
-    labels, sizes, logs = setting.labels, setting.sizes, setting.log_factorials
-    n_tiers, n_listed = sizes.shape[0], starts.shape[0] - 1
-    ends = np.empty(n_listed + 1, dtype=np.int64)
-    before = np.zeros((n_listed + 1, n_tiers), dtype=np.int64)
-    log_orders = np.empty(n_listed + 1)
-    group_strides = np.empty((n_listed + 1, n_tiers), dtype=np.int64)
-    n_states = np.empty(n_listed + 1, dtype=np.int64)
-    ends[n_listed] = n_listed
-    log_orders[0] = 0.0
-    start = 0
-    for end in range(1, n_listed + 1):
-        for label in range(n_tiers):
-            before[end, label] = before[end - 1, label]
-        before[end, labels[sequence[end - 1]]] += 1
-        if starts[end] < end:
-            continue
-        log_orders[end] = log_orders[start] + logs[end - start]
-        n_states[start] = 1
-        for position in range(start, end):
-            ends[position] = end
-        if end - start > 1:
-            for label in range(n_tiers - 1, -1, -1):
-                group_strides[start, label] = n_states[start]
-                n_states[start] *= before[end, label] - before[start, label] + 1
-        start = end
-    free = np.empty(n_tiers, dtype=np.int64)
-    free_strides = np.empty(n_tiers, dtype=np.int64)
-    n_codes = 1
-    for label in range(n_tiers - 1, -1, -1):
-        free[label] = sizes[label] - before[n_listed, label]
-        free_strides[label] = n_codes
-        n_codes *= free[label] + 1
-    offsets = _number_states(sizes, starts, free, free_strides, n_codes, n_states)
-    return _Answer(
-        sequence, starts, ends, before, log_orders, free, free_strides, group_strides, offsets
+def _make_room(sequences: Sequences) -> _Room:
+    longest, n_tiers = sequences.labels.shape[1], sequences.free.shape[1]
+    return _Room(
+        np.zeros(longest, dtype=np.int64),
+        np.zeros((longest, n_tiers), dtype=np.int64),
+        np.zeros(longest + 1, dtype=np.int64),
+        np.zeros((longest, n_tiers), dtype=np.int64),
+        np.zeros(n_tiers, dtype=np.int64),
+        np.zeros(n_tiers, dtype=np.int64),
+        np.zeros(2, dtype=np.int64),
     )
 
 
-# Which way to walk.
-_BACKWARD, _FORWARD = 0, 1
+@compiled_part
+def _lay_out(sequences: Sequences, row: int, room: _Room) -> _Row:
+    """Lay out a row, but for what it shares with the row before."""
+    bottoms, after, offsets, group_strides, kinds, strides, family = room
+    n_tiers, length = sequences.free.shape[1], sequences.lengths[row]
+    tops, labels = sequences.tops[row], sequences.labels[row]
+    if sequences.shared[row] < 0:
+        n_kinds, n_codes = 0, 1
+        for label in range(n_tiers):
+            limit = sequences.limits[row, 0, label]
+            strides[label] = n_codes
+            n_codes *= limit + 1
+            if limit > 0:
+                kinds[n_kinds] = label
+                n_kinds += 1
+        family[0], family[1] = n_kinds, n_codes
+        offsets[1] = n_codes
+    n_kinds, n_codes = family[0], family[1]
+    # Where free items are below, all of them are left as long as there are listed ones.
+    width = 1 if sequences.below[row] == 1 else n_codes
+    bottom = max(sequences.shared[row], 0)
+    for number in range(bottom + 1, length + 1):
+        for label in range(n_tiers):
+            after[number, label] = after[number - 1, label]
+        after[number, labels[number]] += 1
+        bottoms[number] = bottom
+        if tops[number] > number:
+            continue
+        n_states = width
+        if number - bottom > 1:
+            for label in range(n_tiers - 1, -1, -1):
+                group_strides[number, label] = n_states
+                n_states *= after[number, label] - after[bottom, label] + 1
+        for member in range(bottom + 1, number):
+            offsets[member + 1] = offsets[member] + n_states
+        offsets[number + 1] = offsets[number] + width
+        bottom = number
+    return _Row(
+        length,
+        labels,
+        tops,
+        sequences.below[row],
+        sequences.free[row],
+        sequences.limits[row],
+        bottoms,
+        after,
+        offsets,
+        group_strides,
+        kinds[:n_kinds],
+        strides,
+        n_codes,
+    )
 
 
-class _Expected(NamedTuple):
-    """Expectations of one answer; pairs are of an item in an earlier block than the other.
+@compiled_part
+def _first_state(row: _Row) -> int:
+    """Return the state in which nothing is placed yet."""
+    state = row.offsets[row.length]
+    for label in row.kinds if row.below == 0 or row.length == 0 else row.kinds[:0]:
+        state += row.free[label] * row.strides[label]
+    return int(state)
 
-    Attributes
-    ----------
-    within
-        ``within[start, l, m]``: pairs of labels in a group.
-    free_free
-        ``free_free[l, m]``: pairs of free items of labels l and m.
-    listed_free
-        ``listed_free[position, l]``: free items of a label in later blocks than a listed item.
-    free_listed
-        ``free_listed[l, position]``: the other way round, but for what `free_from` says.
-    free_from
-        ``free_from[l, position]``: free items in earlier blocks than all from this position on.
-    free_in
-        ``free_in[l, block]``: free items of a label in a block.
-    weight
-        A single number: the weight of the answer.
-    membership, precedence
-        To be added to.
-    """
 
-    within: _Floats
-    free_free: _Floats
-    listed_free: _Floats
-    free_listed: _Floats
-    free_from: _Floats
-    free_in: _Floats
-    weight: _Floats
-    membership: _Floats
-    precedence: _Floats
+@inlined
+def _times(ways: float, total: int, taken: int, setting: Setting) -> float:
+    """Multiply ways, or their logarithm, by a binomial coefficient."""
+    if setting.binomials.shape[0] > 0:
+        ways *= setting.binomials[total, taken]
+    else:
+        logs = setting.log_factorials
+        ways += logs[total] - logs[taken] - logs[total - taken]
+    return ways
+
+
+@inlined
+def _over(ways: float, total: int, taken: int, setting: Setting) -> float:
+    """Divide ways, or their logarithm, by a binomial coefficient."""
+    if setting.binomials.shape[0] > 0:
+        ways /= setting.binomials[total, taken]
+    else:
+        logs = setting.log_factorials
+        ways -= logs[total] - logs[taken] - logs[total - taken]
+    return ways
+
+
+@inlined
+def _power(units: float, setting: Setting) -> float:
+    """Return what so many units multiply a weight with."""
+    power: float = 0.0
+    if 0 <= units < setting.powers.shape[0]:
+        power = setting.powers[int(units)]
+    else:
+        power = np.exp(-setting.theta * units)
+    return power
+
+
+# Sums below this one are raised: what is taken out of them is more than the fewest units, then.
+_SMALL = 1e-100
 
 
 class _Tally(NamedTuple):
-    """What is added up of the steps that end at the same listed item, from one state.
+    """What is added up of the steps of a layer, by how many listed items they take.
 
     Attributes
     ----------
     total
-        A single number: the probability of all.
-    free, group
-        Expected numbers, by label, of free items and of items of the straddling group.
-    both
-        ``both[l, m]``: expected pairs of a free item of label l and one of that group of label m.
+        ``total[taken, block]``: probability.
+    free
+        ``free[taken, k]``: expected number of free items of a kind that are taken.
+    behind
+        ``behind[taken, k]``: of those that are left after the block.
+    group
+        ``group[taken, block, label]``: of items of the straddling group that are taken.
+    behind_group, before_group
+        ``[taken, k, label]``: pairs of an item of that group in an earlier block than a free item,
+        and the other way round.
     shares
         Room for the probability of each listed item to be in the block.
     """
 
     total: _Floats
     free: _Floats
+    behind: _Floats
     group: _Floats
-    both: _Floats
+    behind_group: _Floats
+    before_group: _Floats
     shares: _Floats
+
+
+class _Expected(NamedTuple):
+    """Expectations of one row; pairs are of an item in an earlier block than the other.
+
+    Attributes
+    ----------
+    places
+        ``places[n, block]``: a listed item in a block.
+    together
+        ``together[n, m]``: two items of different groups in the same block.
+    slots
+        ``slots[top]``: where pairs within a group are added up.
+    within
+        ``within[slot, l, m]``: pairs of labels in a group.
+    free_free
+        ``free_free[k, j]``: pairs of free items of two kinds.
+    listed_free
+        ``listed_free[n, k]``: free items in later blocks than a listed item.
+    free_listed
+        ``free_listed[k, n]``: the other way round, but for what `free_from` says.
+    free_from
+        ``free_from[k, n]``: free items in earlier blocks than the last n items.
+    free_in
+        ``free_in[block, k]``: free items in a block.
+    """
+
+    places: _Floats
+    together: _Floats
+    slots: _Integers
+    within: _Floats
+    free_free: _Floats
+    listed_free: _Floats
+    free_listed: _Floats
+    free_from: _Floats
+    free_in: _Floats
+
+
+class _Counting(NamedTuple):
+    """What a walk forward counts.
+
+    Attributes
+    ----------
+    reached
+        The probability of each state; a number of ways where these are drawn.
+    ends
+        How many states of layer 0 are reached, and then which.
+    tally, expected
+        To be added to.
+    is_drawn, rng
+        Whether ways are drawn, and a generator.
+    """
+
+    reached: _Floats
+    ends: _Integers
+    tally: _Tally
+    expected: _Expected
+    is_drawn: bool
+    rng: np.random.Generator
+
+
+@compiled_part
+def _make_counting(longest: int, n_tiers: int, largest: int) -> tuple[_Tally, _Expected]:
+    """Make room for what is counted."""
+    tally = _Tally(
+        np.zeros((largest + 1, n_tiers)),
+        np.zeros((largest + 1, n_tiers)),
+        np.zeros((largest + 1, n_tiers)),
+        np.zeros((largest + 1, n_tiers, n_tiers)),
+        np.zeros((largest + 1, n_tiers, n_tiers)),
+        np.zeros((largest + 1, n_tiers, n_tiers)),
+        np.zeros(longest),
+    )
+    expected = _Expected(
+        np.zeros((longest, n_tiers)),
+        np.zeros((longest, longest)),
+        np.zeros(longest, dtype=np.int64),
+        np.zeros((longest // 2 + 1, n_tiers, n_tiers)),
+        np.zeros((n_tiers, n_tiers)),
+        np.zeros((longest, n_tiers)),
+        np.zeros((n_tiers, longest)),
+        np.zeros((n_tiers, longest)),
+        np.zeros((n_tiers, n_tiers)),
+    )
+    return tally, expected
 
 
 @compiled_part
 def _walk(  # noqa: PLR0912, PLR0915 - all steps, in either direction, in one place
     setting: Setting,
-    answer: _Answer,
+    row: _Row,
     values: _Floats,
-    reached: _Floats,
-    tally: _Tally,
-    expected: _Expected,
-    direction: int,
+    begin: int,
+    counting: _Counting | None,
 ) -> None:
-    """Go through all steps of all blocks: backward to weigh them, then forward to count.
+    """Go through all steps from layers: backward to weigh them, forward to count.
 
-    Backward, ``values[state]`` becomes the log weight, mean and mean square of the units of all
-    ways on. Forward, ``reached[state]`` becomes the probability of a state.
+    Backward, from the layer ``begin`` on, ``values[state]`` becomes the units that are taken out,
+    the weight of all ways on without them, and sums of weights times units less these, and times
+    their squares. Forward, where there is something to count, probabilities are pushed on from
+    state to state down to that layer.
     """
-    forward = direction == _FORWARD
-    sizes, misplaced, placing = setting.sizes, setting.misplaced, setting.placing
-    theta, logs = setting.theta, setting.log_factorials
-    starts, ends, before, offsets = answer.starts, answer.ends, answer.before, answer.offsets
-    free, free_strides, group_strides = answer.free, answer.free_strides, answer.group_strides
-    n_tiers, n_listed, n_free_items = sizes.shape[0], starts.shape[0] - 1, free.sum()
-    n_codes = (offsets.shape[0] - 1) // (n_tiers + 1)
+    forward = counting is not None
+    if counting is not None:
+        # A tuple in the innermost loop would have references to all its arrays counted.
+        reached, ends, tally, expected, is_drawn, rng = counting
+        totals, frees, behinds = tally.total, tally.free, tally.behind
+        groups, behind_groups, before_groups = tally.group, tally.behind_group, tally.before_group
+        free_free, free_in = expected.free_free, expected.free_in
+        slots, within = expected.slots, expected.within
+    sizes, block_at = setting.sizes, setting.block_at
+    misplaced, placing = setting.misplaced, setting.placing
+    large = setting.binomials.shape[0] == 0
+    length, labels, tops, bottoms, after = row.length, row.labels, row.tops, row.bottoms, row.after
+    offsets, kinds, strides, n_codes = row.offsets, row.kinds, row.strides, row.n_codes
+    n_tiers, n_kinds, n_items = sizes.shape[0], kinds.shape[0], block_at.shape[0] - 1
     # By label: what is left of the free items, and of the group that the block before began; what
-    # the group has that straddles the end of the block; what the block takes of both.
-    free_left, group_left, available, free_taken, taken, rates = np.zeros(
-        (6, n_tiers), dtype=np.int64
-    )
-    place = 0 if forward else sizes.sum()
-    for turn in range(n_tiers):
-        block = turn if forward else n_tiers - 1 - turn
-        size = sizes[block]
-        place -= 0 if forward else size
-        n_left = 0
-        for code in range(n_codes):
-            first, last = offsets[block * n_codes + code], offsets[block * n_codes + code + 1]
-            start = place - (n_free_items - n_left)
-            rest = start
-            if first < last:
-                rest = ends[start] if starts[start] < start else start
-                group_left[:] = 0
-            missing = rest - start
-            for state in range(first, last):
-                if missing == 0 and (not forward or reached[state] > 0.0):
-                    at_least = 0
+    # the group has that straddles the end of the block; what the block takes of it.
+    free_left, group_left, available, taken, rates, gone = np.zeros((6, n_tiers), dtype=np.int64)
+    # By kind: what is left of the free items, what the block takes, and the most that may be left.
+    left, chosen, limit = np.zeros((3, n_kinds), dtype=np.int64)
+    n_free_items, is_below = row.free.sum(), row.below == 1
+    for turn in range(begin, length + 1):
+        here = length + begin - turn if forward else turn
+        rest = bottoms[here] if tops[here] > here else here
+        full_only = is_below and here > 0
+        for kind in range(n_kinds):
+            limit[kind] = row.free[kinds[kind]]
+            if not forward and here < row.limits.shape[0]:
+                limit[kind] = row.limits[here, kinds[kind]]
+        if full_only and block_at[n_items - here - n_free_items] < 0:
+            continue
+        missing = here - rest
+        group_left[:] = 0
+        width = 1 if full_only else n_codes
+        for base in range(offsets[here], offsets[here + 1], width):
+            code, n_left = 0, 0
+            for kind in range(n_kinds if missing == 0 else 0):
+                left[kind] = limit[kind] if forward or full_only else 0
+                free_left[kinds[kind]] = left[kind]
+                n_left += left[kind]
+                code += left[kind] * strides[kinds[kind]]
+            at_least = 0
+            for label in range(n_tiers - 1 if missing == 0 else -1, -1, -1):
+                at_least += sizes[label] - group_left[label] - after[rest, label]
+                gone[label] = at_least
+            more_states, is_passed = missing == 0, False
+            while more_states:
+                block = block_at[n_items - here - n_left]
+                state = base if full_only else base + code
+                probability = 0.0
+                if counting is not None:
+                    probability = reached[state]
+                if block >= 0 and (probability > 0.0 or not forward):
+                    size = sizes[block]
+                    n_free_left = 0
                     for label in range(n_tiers - 1, -1, -1):
-                        left = free_left[label] + group_left[label]
-                        left += before[n_listed, label] - before[rest, label]
-                        at_least += sizes[label] - left
-                        rates[label] = misplaced * at_least + placing[block, label]
-                    peak = -np.inf
-                    total = mean = square = 0.0
-                    for n_free in range(max(0, size - n_listed + start), min(size, n_left) + 1):
-                        end = start + size - n_free
-                        group, first_end = starts[end], ends[start]
-                        straddles = group < end
-                        # Orders of all places, but for those of listed groups among each other.
-                        log_listed = logs[size] - logs[size - n_free]
-                        if end <= first_end:
-                            log_listed += logs[end - start]
-                        else:
-                            log_listed += logs[first_end - start] + logs[end - group]
-                            log_listed += answer.log_orders[group] - answer.log_orders[first_end]
+                        n_free_left += free_left[label]
+                        rates[label] = misplaced * (gone[label] - n_free_left)
+                        rates[label] += placing[block, label]
+                    least = total = mean = square = 0.0
+                    particles, certainty = int(probability), 1.0
+                    fewest_free = max(0, size - here)
+                    most_free = fewest_free if is_below else min(size, n_left)
+                    alone = 0.0 if large else 1.0
+                    if is_below:
+                        alone = _over(alone, n_left, fewest_free, setting)
+                    else:
+                        alone = _over(alone, here + n_left, size, setting)
+                    for n_free in range(fewest_free, most_free + 1):
+                        n_listed, block_share = size - n_free, 0.0
+                        end = here - n_listed
+                        straddles, top = tops[end] > end, tops[end]
+                        is_same_group = straddles and top > here
+                        ways = alone
+                        if not is_below:
+                            ways = _times(ways, here, n_listed, setting)
                         listed_units = 0
-                        for label in range(n_tiers):
-                            available[label] = group_left[label]
-                            if start <= group:
-                                listed = before[group, label] - before[rest, label]
-                                listed_units += (group_left[label] + listed) * rates[label]
-                                available[label] = before[ends[end], label] - before[group, label]
-                        if n_free > 0:
-                            first_choice(free_taken, free_left, n_free, n_tiers)
+                        head = here if is_same_group else top
+                        if straddles:
+                            ways = _over(ways, head - bottoms[end], head - end, setting)
+                            for label in range(n_tiers):
+                                available[label] = group_left[label]
+                                if not is_same_group:
+                                    available[label] = (
+                                        after[top, label] - after[bottoms[end], label]
+                                    )
+                        if not is_same_group:
+                            for number in range(rest, top if straddles else end, -1):
+                                listed_units += rates[labels[number]]
+                            for label in range(n_tiers if rest < here else 0):
+                                listed_units += group_left[label] * rates[label]
+                        single = 0
+                        if n_free == 1:
+                            while left[single] == 0:
+                                single += 1
+                            chosen[single] = 1
+                        elif n_free > 1:
+                            first_choice(chosen, left, n_free, n_kinds)
                         more_free = True
                         while more_free:
-                            log_free, free_units, free_code = log_listed, listed_units, code
-                            if n_free > 0:
-                                for label in range(n_tiers):
-                                    number = free_taken[label]
-                                    left = free_left[label]
-                                    log_free += logs[left] - logs[number] - logs[left - number]
-                                    free_units += number * rates[label]
-                                    free_code -= number * free_strides[label]
-                            free_target = offsets[(block + 1) * n_codes + free_code]
+                            free_ways, free_units = ways, listed_units
+                            free_target = code
+                            if n_free == 1:
+                                free_ways = _times(free_ways, left[single], 1, setting)
+                                free_units += rates[kinds[single]]
+                                free_target -= strides[kinds[single]]
+                            elif n_free > 1:
+                                for kind in range(n_kinds):
+                                    number = chosen[kind]
+                                    if number > 0:
+                                        free_ways = _times(free_ways, left[kind], number, setting)
+                                        free_units += number * rates[kinds[kind]]
+                                        free_target -= number * strides[kinds[kind]]
+                            free_target = offsets[end] + (
+                                0 if full_only and end > 0 else free_target
+                            )
                             if straddles:
-                                first_choice(taken, available, end - max(group, start), n_tiers)
+                                first_choice(taken, available, head - end, n_tiers)
                             more = True
                             while more:
-                                log_weight, units, target = log_free, free_units, free_target
+                                weight, units, target = free_ways, free_units, free_target
                                 if straddles:
                                     for label in range(n_tiers):
                                         number = taken[label]
-                                        left = available[label] - number
-                                        target += left * group_strides[group, label]
+                                        behind = available[label] - number
+                                        target += behind * row.group_strides[top, label]
                                         if number > 0:
                                             units += number * rates[label]
-                                            log_weight += logs[left + number]
-                                            log_weight -= logs[number] + logs[left]
-                                log_weight += values[target, 0] - theta * units
-                                if forward:
-                                    share = np.exp(log_weight - values[state, 0]) * reached[state]
+                                            weight = _times(
+                                                weight, available[label], number, setting
+                                            )
+                                if large:
+                                    weight = np.exp(weight)
+                                if counting is not None:
+                                    beyond = units + values[target, 0] - values[state, 0]
+                                    share = weight * _power(beyond, setting)
+                                    share *= values[target, 1] / values[state, 1]
+                                    if is_drawn:
+                                        number = 0
+                                        for _ in range(particles):
+                                            number += rng.random() * certainty < share
+                                        particles -= number
+                                        certainty -= share
+                                        share = float(number)
+                                    else:
+                                        share *= probability
                                     if share > 0.0:
+                                        if end == 0 and reached[target] == 0.0:
+                                            ends[0] += 1
+                                            ends[ends[0]] = target
                                         reached[target] += share
-                                        tally.total[0] += share
-                                        if n_free > 0:
-                                            _add_taken(
-                                                share,
-                                                free_taken,
-                                                free_left,
-                                                tally.free,
-                                                expected.free_free,
-                                            )
+                                        block_share += share
+                                        if n_free == 1:
+                                            frees[n_listed, single] += share
+                                            behinds[n_listed, single] -= share
+                                            free_in[block, single] += share
+                                            for kind in range(n_kinds):
+                                                free_free[single, kind] += share * left[kind]
+                                            free_free[single, single] -= share
+                                        elif n_free > 1:
+                                            for one in range(n_kinds):
+                                                if chosen[one] > 0:
+                                                    several = share * chosen[one]
+                                                    frees[n_listed, one] += several
+                                                    behinds[n_listed, one] -= several
+                                                    free_in[block, one] += several
+                                                    for kind in range(n_kinds):
+                                                        free_free[one, kind] += several * (
+                                                            left[kind] - chosen[kind]
+                                                        )
                                         if straddles:
-                                            _add_taken(
-                                                share,
-                                                taken,
-                                                available,
-                                                tally.group,
-                                                expected.within[group],
-                                            )
-                                        if straddles and n_free > 0:
+                                            slot = slots[top]
                                             for label in range(n_tiers):
-                                                both = share * free_taken[label]
-                                                for other in range(n_tiers):
-                                                    tally.both[label, other] += both * taken[other]
+                                                several = share * taken[label]
+                                                behind = share * (available[label] - taken[label])
+                                                groups[n_listed, block, label] += several
+                                                for other in range(n_tiers if several > 0.0 else 0):
+                                                    within[slot, label, other] += several * (
+                                                        available[other] - taken[other]
+                                                    )
+                                                for kind in range(n_kinds):
+                                                    behind_groups[n_listed, kind, label] += (
+                                                        several * (left[kind] - chosen[kind])
+                                                    )
+                                                    before_groups[n_listed, kind, label] += (
+                                                        behind * chosen[kind]
+                                                    )
                                 else:
-                                    if log_weight > peak:
-                                        shrink = np.exp(peak - log_weight)
-                                        total *= shrink
-                                        mean *= shrink
+                                    onward = units + values[target, 0]
+                                    if total == 0.0:
+                                        least = onward
+                                    elif onward < least:
+                                        apart = least - onward
+                                        shrink = _power(apart, setting)
+                                        square += apart * (2.0 * mean + apart * total)
+                                        mean += apart * total
+                                        total, mean = total * shrink, mean * shrink
                                         square *= shrink
-                                        peak = log_weight
-                                    weight = np.exp(log_weight - peak)
-                                    onward = values[target, 1]
-                                    total += weight
-                                    mean += weight * (units + onward)
-                                    onward = 2.0 * onward + units
-                                    square += weight * (units * onward + values[target, 2])
+                                        least = onward
+                                    beyond = onward - least
+                                    weight *= _power(beyond, setting)
+                                    once, twice = values[target, 1], values[target, 2]
+                                    total += weight * once
+                                    once *= beyond
+                                    mean += weight * (once + twice)
+                                    once = beyond * (once + 2.0 * twice)
+                                    square += weight * (once + values[target, 3])
                                 more = straddles and next_choice(taken, available)
-                            more_free = n_free > 0 and next_choice(free_taken, free_left)
-                        if forward and tally.total[0] > 0.0:
-                            bounds = (block, start, rest, end)
-                            _add_block(
-                                setting, answer, bounds, free_left, group_left, tally, expected
-                            )
-                    if not forward:
-                        values[state, 0] = peak + np.log(total)
-                        values[state, 1] = mean / total
-                        values[state, 2] = square / total
-                # To the next of all numbers that may be left of the group, and of the free items.
-                if state + 1 < last:
-                    label = n_tiers - 1
-                    while group_left[label] == (before[rest, label] - before[starts[start], label]):
-                        missing += group_left[label]
-                        group_left[label] = 0
-                        label -= 1
-                    group_left[label] += 1
-                    missing -= 1
-            label = n_tiers - 1
-            while label >= 0 and free_left[label] == free[label]:
-                n_left -= free_left[label]
-                free_left[label] = 0
-                label -= 1
-            if label >= 0:
-                free_left[label] += 1
-                n_left += 1
-        place += size if forward else 0
+                            if n_free > 1:
+                                more_free = next_choice(chosen, left)
+                                for kind in range(0 if more_free else n_kinds):
+                                    chosen[kind] = 0
+                            else:
+                                more_free = False
+                                if n_free == 1:
+                                    chosen[single] = 0
+                                    single += 1
+                                    while single < n_kinds and left[single] == 0:
+                                        single += 1
+                                    more_free = single < n_kinds
+                                    if more_free:
+                                        chosen[single] = 1
+                        if counting is not None:
+                            is_passed = is_passed or block_share > 0.0
+                            totals[n_listed, block] += block_share
+                            for kind in range(n_kinds):
+                                behinds[n_listed, kind] += block_share * left[kind]
+                    if counting is not None:
+                        reached[state] = 0.0
+                    else:
+                        if total < _SMALL:
+                            raised = np.floor(-np.log(total) / setting.theta)
+                            square += raised * (raised * total - 2.0 * mean)
+                            mean -= raised * total
+                            grow = np.exp(setting.theta * raised)
+                            total, mean, square = total * grow, mean * grow, square * grow
+                            least += raised
+                        values[state, 0], values[state, 1] = least, total
+                        values[state, 2], values[state, 3] = mean, square
+                # To the next of all numbers that may be left of the free items.
+                more_states = False
+                for kind in range(0 if full_only else n_kinds):
+                    change = -left[kind] if not forward else limit[kind] - left[kind]
+                    more_states = left[kind] > 0 if forward else left[kind] < limit[kind]
+                    if more_states:
+                        change = -1 if forward else 1
+                    left[kind] += change
+                    free_left[kinds[kind]] = left[kind]
+                    n_left += change
+                    code += change * strides[kinds[kind]]
+                    if more_states:
+                        break
+            if counting is not None and is_passed:
+                _add_layer(row, here, rest, group_left, left, tally, expected)
+            # To the next of all numbers that may be left of the group.
+            if base + width < offsets[here + 1]:
+                top, label = tops[here], n_tiers - 1
+                while group_left[label] == after[top, label] - after[rest, label]:
+                    missing += group_left[label]
+                    group_left[label] = 0
+                    label -= 1
+                group_left[label] += 1
+                missing -= 1
 
 
 @compiled_part
-def _add_taken(
-    share: float, taken: _Integers, available: _Integers, numbers: _Floats, pairs: _Floats
-) -> None:
-    """Count what is taken, by label, and that it comes before what is left."""
-    for label in range(taken.shape[0]):
-        if taken[label] > 0:
-            number = share * taken[label]
-            numbers[label] += number
-            for other in range(taken.shape[0]):
-                pairs[label, other] += number * (available[other] - taken[other])
-
-
-@compiled_part
-def _add_block(
-    setting: Setting,
-    answer: _Answer,
-    bounds: tuple[int, int, int, int],
-    free_left: _Integers,
+def _add_layer(
+    row: _Row,
+    here: int,
+    rest: int,
     group_left: _Integers,
+    left: _Integers,
     tally: _Tally,
     expected: _Expected,
 ) -> None:
-    """Count all steps of a block that end at the same listed item, from one state.
+    """Count listed items that blocks take which begin where so many of them are left.
 
-    ``bounds`` are the block, where it begins among the listed items, where the group ends within
-    which it begins, and where the block ends. Listed items of different groups are in order, unless
-    they share a block: such pairs are taken away.
+    ``rest`` of these belong to groups that were not begun, and ``group_left`` to one that was.
     """
-    block, start, rest, end = bounds
-    starts, ends, before, sequence = answer.starts, answer.ends, answer.before, answer.sequence
-    shares, weight = tally.shares, expected.weight[0]
-    n_tiers, group, total = setting.sizes.shape[0], starts[end], tally.total[0]
-    has_free = starts.shape[0] - 1 < sequence.shape[0]
-    last = ends[end] if group < end else end
-    for position in range(starts[start], last):
-        item, begin = sequence[position], starts[position]
-        label = setting.labels[item]
-        limit = before[ends[position], label] - before[begin, label]
-        straddles = group < end and begin == group
-        shares[position] = 1.0
+    tops, bottoms, after, shares = row.tops, row.bottoms, row.after, tally.shares
+    n_kinds, n_tiers = left.shape[0], group_left.shape[0]
+    for n_listed in range(min(here + 1, tally.total.shape[0])):
+        total = 0.0
+        for block in range(n_tiers):
+            total += tally.total[n_listed, block]
+        if total == 0.0:
+            continue
+        end = here - n_listed
+        straddles = tops[end] > end
+        last = bottoms[end] if straddles else end
+        for number in range(tops[here], last, -1):
+            label, top = row.labels[number], tops[number]
+            limit = after[top, label] - after[bottoms[number], label]
+            is_open = straddles and top == tops[end]
+            share = 0.0
+            shares[number] = group_left[label] / limit if number > rest else 1.0
+            for block in range(n_tiers):
+                within_block = shares[number] * tally.total[n_listed, block]
+                if is_open:
+                    within_block = tally.group[n_listed, block, label] / limit
+                expected.places[number, block] += within_block
+                share += within_block
+            for earlier in range(tops[here], top, -1):
+                expected.together[earlier, number] += share * shares[earlier]
+            for kind in range(n_kinds):
+                behind = shares[number] * tally.behind[n_listed, kind]
+                if is_open:
+                    behind = tally.behind_group[n_listed, kind, label] / limit
+                    before = tally.before_group[n_listed, kind, label] / limit
+                    expected.free_listed[kind, number] += before
+                expected.listed_free[number, kind] += behind
+        for kind in range(n_kinds):
+            expected.free_from[kind, last] += tally.free[n_listed, kind]
+        tally.total[n_listed] = 0.0
+        tally.free[n_listed] = 0.0
+        tally.behind[n_listed] = 0.0
         if straddles:
-            shares[position] = tally.group[label] / (total * limit)
-        elif position < rest:
-            shares[position] = group_left[label] / limit
-        share = weight * total * shares[position]
-        expected.membership[item, block] += share
-        for earlier in range(starts[start], begin):
-            expected.precedence[sequence[earlier], item] -= share * shares[earlier]
-        for other in range(n_tiers if has_free else 0):
-            if straddles:
-                available = group_left[label] if group < start else limit
-                both, free = tally.both[other, label], tally.free[other]
-                after = free_left[other] * tally.group[label] - both
-                expected.listed_free[position, other] += after / limit
-                expected.free_listed[other, position] += (available * free - both) / limit
-            else:
-                after = total * free_left[other] - tally.free[other]
-                expected.listed_free[position, other] += shares[position] * after
-    tally.total[0] = 0.0
-    for label in range(n_tiers):
-        expected.free_from[label, last] += tally.free[label]
-        expected.free_in[label, block] += tally.free[label]
-        tally.free[label] = 0.0
-        tally.group[label] = 0.0
-        for other in range(n_tiers):
-            tally.both[label, other] = 0.0
+            tally.group[n_listed] = 0.0
+            tally.behind_group[n_listed] = 0.0
+            tally.before_group[n_listed] = 0.0
 
 
 @compiled_part
-def _room(n_items: int, n_tiers: int, counts: tuple[_Floats, _Floats]) -> tuple[_Tally, _Expected]:
-    """Make room for what a walk counts."""
-    tally = _Tally(
-        np.zeros(1),
-        np.zeros(n_tiers),
-        np.zeros(n_tiers),
-        np.zeros((n_tiers, n_tiers)),
-        np.zeros(n_items + 1),
-    )
-    expected = _Expected(
-        np.zeros((n_items + 1, n_tiers, n_tiers)),
-        np.zeros((n_tiers, n_tiers)),
-        np.zeros((n_items + 1, n_tiers)),
-        np.zeros((n_tiers, n_items + 1)),
-        np.zeros((n_tiers, n_items + 1)),
-        np.zeros((n_tiers, n_tiers)),
-        np.zeros(1),
-        counts[0],
-        counts[1],
-    )
-    return tally, expected
+def _make_values(sequences: Sequences) -> _Floats:
+    """Make room for the values of all states of any row."""
+    most = n_codes = 1
+    for row in range(sequences.lengths.shape[0]):
+        if sequences.shared[row] < 0:
+            n_codes = 1
+            for limit in sequences.limits[row, 0]:
+                n_codes *= limit + 1
+        width = 1 if sequences.below[row] == 1 else n_codes
+        most = max(most, n_codes + width * sequences.room[row])
+    values = np.zeros((most, 4))
+    values[0, 1] = 1.0
+    return values
+
+
+@compiled_part
+def _known_units(setting: Setting, row: _Row) -> int:
+    """Units of pairs with items that were placed before the row begins."""
+    units = at_least = 0
+    for label in range(setting.sizes.shape[0] - 1, -1, -1):
+        present = row.free[label] + row.after[row.length, label]
+        at_least += setting.sizes[label] - present
+        units += setting.misplaced * at_least * present
+    return units
 
 
 @compiled
-def value_answers(
-    setting: Setting, sequences: _Integers, starts: _Integers, n_listed: _Integers
-) -> _Floats:
-    """Log weight, mean and mean square of the units of all completions of each answer."""
-    results = np.empty((sequences.shape[0], 3))
-    nothing, nowhere = np.zeros((0, 0)), np.zeros(0)
-    tally, expected = _room(0, 0, (nothing, nothing))
-    for row in range(sequences.shape[0]):
-        answer = _read_answer(setting, sequences[row], starts[row, : n_listed[row] + 1])
-        values = np.zeros((answer.offsets[-1], 3))
-        _walk(setting, answer, values, nowhere, tally, expected, _BACKWARD)
-        results[row] = values[_first_state(setting, answer)]
+def value_sequences(setting: Setting, sequences: Sequences) -> _Floats:
+    """Log of the average weight, mean and variance of the units of all completions of each row.
+
+    Pairs with items that were placed before are not counted.
+    """
+    n_rows = sequences.lengths.shape[0]
+    results = np.empty((n_rows, 3))
+    values, room = _make_values(sequences), _make_room(sequences)
+    for number in range(n_rows):
+        row = _lay_out(sequences, number, room)
+        _walk(setting, row, values, sequences.shared[number] + 1, None)
+        least, total, mean, square = values[_first_state(row)]
+        mean, square = mean / total, square / total
+        least -= _known_units(setting, row)
+        results[number, 0] = np.log(total) - setting.theta * least
+        results[number, 1] = least + mean
+        results[number, 2] = max(square - mean * mean, 0.0)
     return results
 
 
-@compiled_part
-def _first_state(setting: Setting, answer: _Answer) -> int:
-    """Return the state in which nothing is placed yet."""
-    n_codes = (answer.offsets.shape[0] - 1) // (setting.sizes.shape[0] + 1)
-    return int(answer.offsets[n_codes - 1])
+class Wanted(NamedTuple):
+    """Which answers belong to which row, their weights, and what is counted of them.
+
+    Attributes
+    ----------
+    answers, starts
+        The answers of a row are ``answers[starts[row] : starts[row + 1]]``.
+    items
+        Of answers, ordered as in `order_by_label`.
+    n_present
+        How many items are listed or free.
+    weights
+        Of answers.
+    n_drawn
+        ``n_drawn[row]``: how many ways are drawn; 0 to sum over all of them.
+    membership, precedence
+        To be added to: how often items are in blocks, and in earlier blocks than others. Empty if
+        not asked for.
+    """
+
+    answers: _Integers
+    starts: _Integers
+    items: _Integers
+    n_present: _Integers
+    weights: _Floats
+    n_drawn: _Integers
+    membership: _Floats
+    precedence: _Floats
 
 
 @compiled_part
-def _add_listed(setting: Setting, answer: _Answer, expected: _Expected) -> None:
-    """Add pairs of listed items: in order, if in different groups, and those within a group."""
-    weight, precedence = expected.weight[0], expected.precedence
-    n_listed = answer.starts.shape[0] - 1
-    for first in range(n_listed):
-        item, label = answer.sequence[first], setting.labels[answer.sequence[first]]
-        start, end = answer.starts[first], answer.ends[first]
-        for second in range(start if end - start > 1 else end, end):
-            if first == second:
-                continue
-            other = answer.sequence[second]
-            lower = setting.labels[other]
-            n_pairs = answer.before[end, label] - answer.before[start, label]
-            n_pairs *= answer.before[end, lower] - answer.before[start, lower] - (label == lower)
-            precedence[item, other] += weight * expected.within[start, label, lower] / n_pairs
-        for second in range(end, n_listed):
-            precedence[item, answer.sequence[second]] += weight
+def _expect_tails(  # noqa: PLR0912 - a loop over choices, with two things to count
+    setting: Setting, row: _Row, values: _Floats, pairs: _Floats, places: _Floats
+) -> None:
+    """Fill expectations over all ways on from each state in which all that is left is free.
+
+    ``pairs[state, k, j]`` are pairs of kinds, one in an earlier block than the other, and
+    ``places[state, block, k]`` numbers of items in blocks. Either may be empty.
+    """
+    sizes, kinds, strides = setting.sizes, row.kinds, row.strides
+    n_tiers, n_kinds, n_items = sizes.shape[0], kinds.shape[0], setting.block_at.shape[0] - 1
+    large = setting.binomials.shape[0] == 0
+    free_left, rates = np.zeros((2, n_tiers), dtype=np.int64)
+    left, chosen = np.zeros((2, n_kinds), dtype=np.int64)
+    n_left = 0
+    for state in range(row.n_codes):
+        block = setting.block_at[n_items - n_left]
+        if block >= 0:
+            at_least = 0
+            for label in range(n_tiers - 1, -1, -1):
+                at_least += sizes[label] - free_left[label]
+                rates[label] = setting.misplaced * at_least + setting.placing[block, label]
+            alone = _over(0.0 if large else 1.0, n_left, sizes[block], setting)
+            first_choice(chosen, left, sizes[block], n_kinds)
+            more = True
+            while more:
+                share, units, target = alone, 0, state
+                for kind in range(n_kinds):
+                    number = chosen[kind]
+                    if number > 0:
+                        share = _times(share, left[kind], number, setting)
+                        units += number * rates[kinds[kind]]
+                        target -= number * strides[kinds[kind]]
+                if large:
+                    share = np.exp(share)
+                share *= _power(units + values[target, 0] - values[state, 0], setting)
+                share *= values[target, 1] / values[state, 1]
+                for one in range(n_kinds if pairs.shape[0] > 0 else 0):
+                    number = share * chosen[one]
+                    for other in range(n_kinds):
+                        # What is taken now lies before all that is left.
+                        pairs[state, one, other] += share * pairs[target, one, other]
+                        pairs[state, one, other] += number * (left[other] - chosen[other])
+                if places.shape[0] > 0:
+                    for later in range(block + 1, n_tiers):
+                        for kind in range(n_kinds):
+                            places[state, later, kind] += share * places[target, later, kind]
+                    for kind in range(n_kinds):
+                        places[state, block, kind] += share * chosen[kind]
+                more = next_choice(chosen, left)
+        kind = 0
+        while kind < n_kinds and left[kind] == row.limits[0, kinds[kind]]:
+            n_left -= left[kind]
+            left[kind] = free_left[kinds[kind]] = 0
+            kind += 1
+        if kind < n_kinds:
+            left[kind] += 1
+            free_left[kinds[kind]] += 1
+            n_left += 1
 
 
 @compiled_part
-def _add_free(setting: Setting, answer: _Answer, expected: _Expected) -> None:
-    """Add free items in blocks, and pairs with free items."""
-    membership, precedence = expected.membership, expected.precedence
-    n_listed, n_items = answer.starts.shape[0] - 1, answer.sequence.shape[0]
-    for first in range(n_listed, n_items):
-        item, label = answer.sequence[first], setting.labels[answer.sequence[first]]
-        share = expected.weight[0] / answer.free[label]
-        for block in range(setting.sizes.shape[0]):
-            membership[item, block] += share * expected.free_in[label, block]
+def _add_tails(counting: _Counting, n_kinds: int, pairs: _Floats, places: _Floats) -> None:
+    """Add expectations over all ways on from where nothing is listed any more."""
+    reached, ends, expected = counting.reached, counting.ends, counting.expected
+    for index in range(1, ends[0] + 1):
+        state = ends[index]
+        share = reached[state]
+        reached[state] = 0.0
+        for one in range(n_kinds if pairs.shape[0] > 0 else 0):
+            for other in range(n_kinds):
+                expected.free_free[one, other] += share * pairs[state, one, other]
+        for block in range(places.shape[1]):
+            for one in range(n_kinds):
+                expected.free_in[block, one] += share * places[state, block, one]
+
+
+@compiled_part
+def _clear(row: _Row, expected: _Expected) -> None:
+    """Begin with nothing counted."""
+    for number in range(row.length + 1):
+        expected.places[number] = 0.0
+        expected.listed_free[number] = 0.0
+        expected.free_listed[:, number] = 0.0
+        expected.free_from[:, number] = 0.0
+        for other in range(row.length + 1):
+            expected.together[number, other] = 0.0
+    expected.free_free[:] = 0.0
+    expected.free_in[:] = 0.0
+    slot = 0
+    for number in range(1, row.length + 1):
+        if row.tops[number] == number and number - row.bottoms[number] > 1:
+            expected.slots[number] = slot
+            expected.within[slot] = 0.0
+            slot += 1
+
+
+@compiled_part
+def _write_pairs(
+    row: _Row, expected: _Expected, n_ways: float, kind_of: _Integers, pairs: _Floats
+) -> None:
+    """Write how often a listed or free item is in an earlier block than another, by position."""
+    length, labels, tops, bottoms, after = row.length, row.labels, row.tops, row.bottoms, row.after
+    n_present = kind_of.shape[0]
+    for first in range(length):
+        number = length - first
+        label, top, bottom = labels[number], tops[number], bottoms[number]
+        for second in range(length):
+            other = length - second
+            pairs[first, second] = 0.0
+            if other <= bottom:
+                pairs[first, second] = n_ways - expected.together[number, other]
+            elif other <= top and other != number:
+                lower = labels[other]
+                n_pairs = after[top, label] - after[bottom, label]
+                n_pairs *= after[top, lower] - after[bottom, lower] - (label == lower)
+                within = expected.within[expected.slots[top], label, lower]
+                pairs[first, second] = within / n_pairs
+    for first in range(length, n_present):
+        kind = kind_of[first]
+        n_alike = row.free[row.kinds[kind]]
         earlier = 0.0
-        for position in range(n_listed):
-            other = answer.sequence[position]
-            earlier += expected.free_from[label, position]
-            before = earlier + expected.free_listed[label, position]
-            precedence[item, other] += share * before
-            precedence[other, item] += share * expected.listed_free[position, label]
-        for second in range(n_listed, n_items):
-            lower = setting.labels[answer.sequence[second]]
+        for second in range(length):
+            number = length - second
+            earlier += expected.free_from[kind, number]
+            pairs[first, second] = (earlier + expected.free_listed[kind, number]) / n_alike
+            pairs[second, first] = expected.listed_free[number, kind] / n_alike
+        for second in range(length, n_present):
+            other = kind_of[second]
+            n_pairs = n_alike * (row.free[row.kinds[other]] - (kind == other))
+            pairs[first, second] = 0.0
             if first != second:
-                n_others = answer.free[lower] - int(label == lower)
-                pairs = expected.free_free[label, lower]
-                precedence[item, answer.sequence[second]] += share * pairs / n_others
+                pairs[first, second] = expected.free_free[kind, other] / n_pairs
+
+
+@compiled_part
+def _add_row(
+    row: _Row, expected: _Expected, wanted: Wanted, number: int, pairs: _Floats, n_ways: float
+) -> None:
+    """Add what is expected of a row to the items of its answers."""
+    first_answer = wanted.answers[wanted.starts[number]]
+    n_present = wanted.n_present[first_answer]
+    kind_of = np.zeros(n_present, dtype=np.int64)
+    position = row.length
+    for kind in range(row.kinds.shape[0]):
+        for _ in range(row.free[row.kinds[kind]]):
+            kind_of[position] = kind
+            position += 1
+    of_pairs, of_places = wanted.precedence.shape[0] > 0, wanted.membership.shape[0] > 0
+    if of_pairs:
+        _write_pairs(row, expected, n_ways, kind_of, pairs)
+    for index in range(wanted.starts[number], wanted.starts[number + 1]):
+        answer = wanted.answers[index]
+        items, weight = wanted.items[answer], wanted.weights[answer] / n_ways
+        for first in range(n_present):
+            item = items[first]
+            if of_pairs:
+                for second in range(n_present):
+                    wanted.precedence[item, items[second]] += weight * pairs[first, second]
+            if of_places:
+                for block in range(wanted.membership.shape[1]):
+                    if first < row.length:
+                        share = expected.places[row.length - first, block]
+                    else:
+                        kind = kind_of[first]
+                        share = expected.free_in[block, kind] / row.free[row.kinds[kind]]
+                    wanted.membership[item, block] += weight * share
 
 
 @compiled
 def add_expected_counts(
-    setting: Setting,
-    sequences: _Integers,
-    starts: _Integers,
-    n_listed: _Integers,
-    weights: _Floats,
-    membership: _Floats,
-    precedence: _Floats,
+    setting: Setting, sequences: Sequences, wanted: Wanted, rng: np.random.Generator
 ) -> None:
     """Add how often items are expected in blocks, and in earlier blocks than others."""
-    n_items, n_tiers = sequences.shape[1], setting.sizes.shape[0]
-    tally, expected = _room(n_items, n_tiers, (membership, precedence))
-    for row in range(sequences.shape[0]):
-        answer = _read_answer(setting, sequences[row], starts[row, : n_listed[row] + 1])
-        values = np.zeros((answer.offsets[-1], 3))
-        reached = np.zeros(answer.offsets[-1])
-        _walk(setting, answer, values, reached, tally, expected, _BACKWARD)
-        reached[_first_state(setting, answer)] = 1.0
-        expected.within[:] = 0.0
-        expected.free_free[:] = 0.0
-        expected.listed_free[:] = 0.0
-        expected.free_listed[:] = 0.0
-        expected.free_from[:] = 0.0
-        expected.free_in[:] = 0.0
-        expected.weight[0] = weights[row]
-        _walk(setting, answer, values, reached, tally, expected, _FORWARD)
-        _add_listed(setting, answer, expected)
-        if n_listed[row] < n_items:
-            _add_free(setting, answer, expected)
+    n_rows, longest = sequences.labels.shape
+    n_tiers, n_items = setting.sizes.shape[0], wanted.items.shape[1]
+    values, room = _make_values(sequences), _make_room(sequences)
+    pairs = np.zeros((n_items, n_items))
+    tail_pairs = tail_places = np.zeros((0, 0, 0))
+    tally, expected = _make_counting(longest, n_tiers, setting.sizes.max())
+    reached, ends = np.zeros(values.shape[0]), np.zeros(values.shape[0] + 1, dtype=np.int64)
+    for number in range(n_rows):
+        row = _lay_out(sequences, number, room)
+        begin = sequences.shared[number] + 1
+        _walk(setting, row, values, begin, None)
+        if begin == 0:
+            n_kinds = row.kinds.shape[0]
+            if wanted.precedence.shape[0] > 0:
+                tail_pairs = np.zeros((row.n_codes, n_kinds, n_kinds))
+            if wanted.membership.shape[0] > 0:
+                tail_places = np.zeros((row.n_codes, n_tiers, n_kinds))
+            _expect_tails(setting, row, values, tail_pairs, tail_places)
+        _clear(row, expected)
+        n_drawn = wanted.n_drawn[number]
+        n_ways = float(max(n_drawn, 1))
+        # Where nothing is listed, the first state is in layer 0.
+        ends[0], ends[1] = row.length == 0, _first_state(row)
+        reached[ends[1]] = n_ways
+        counting = _Counting(reached, ends, tally, expected, n_drawn > 0, rng)
+        _walk(setting, row, values, 1, counting)
+        _add_tails(counting, row.kinds.shape[0], tail_pairs, tail_places)
+        _add_row(row, expected, wanted, number, pairs, n_ways)

@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled, compiled_part
-from tierwise._kernels.interleaving import Setting
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
@@ -21,6 +20,15 @@ _Integers = npt.NDArray[np.int64]
 
 # Numbers that a core keeps close by, and thetas that are taken together in any case.
 _NUMBERS_CLOSE_BY, _FEWEST_THETAS = 32_768, 4
+
+
+class Setting(NamedTuple):
+    """What does not depend on the answer: labels, number of tiers, theta per inversion."""
+
+    labels: _Integers
+    n_tiers: int
+    theta: float
+    log_factorials: _Floats
 
 
 class _Answer(NamedTuple):
@@ -71,7 +79,7 @@ class _Ways(NamedTuple):
 
 @compiled_part
 def _read_answer(setting: Setting, sequence: _Integers, n_listed: int) -> _Answer:
-    n_tiers = setting.sizes.shape[0]
+    n_tiers = setting.n_tiers
     listed = np.empty(n_listed, dtype=np.int64)
     better_listed = np.zeros((n_listed + 1, n_tiers), dtype=np.int64)
     for position in range(n_listed - 1, -1, -1):

@@ -1,18 +1,31 @@
-"""Answers with ties and with items anywhere: summed over block by block.
+"""Answers with ties, and with items anywhere or below: summed over block by block.
 
 An answer lists groups of items in order, the order within each group being unknown, and leaves the
-others anywhere. The work for an answer grows with the ways to split by tiers its free items, and
-its groups where a block ends within them, and not with the number of its completions.
+others anywhere; where nothing is left anywhere, its last group is what comes below the others. The
+work for an answer grows with the ways to split by tiers its free items, and its groups where a
+block ends within them, and not with the number of its completions. Of many answers, what they share
+is summed over once.
 """
 
 from __future__ import annotations
 
-from math import inf
-from typing import TYPE_CHECKING
+from functools import cache
+from math import inf, prod
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tierwise._kernels.interleaving import Setting, add_expected_counts, value_answers
+from tierwise._kernels.interleaving import (
+    Answers,
+    Sequences,
+    Setting,
+    Wanted,
+    add_expected_counts,
+    find_limits,
+    order_by_label,
+    read_sequences,
+    value_sequences,
+)
 from tierwise._util.types import NOT_LISTED
 from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums, log_numbers_of_groups
 from tierwise.files.places import sizes_of_groups
@@ -22,7 +35,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tierwise._util.types import Places
-    from tierwise.distances import Costs, Distance
+    from tierwise.distances import Costs, Distance, Rule
     from tierwise.tiers import Sizes
 
 # States of one answer at the end of a block.
@@ -58,7 +71,7 @@ def have_ties(first: Places) -> npt.NDArray[np.bool_]:
     return ties
 
 
-def _in_groups(first: Places) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def in_groups(first: Places) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return the items of each answer group by group, and where the group of each begins.
 
     Free items follow the listed ones, each as a group of its own.
@@ -88,7 +101,7 @@ def work_of(first: Places, sizes: Sizes) -> Floats:
     splits = most_splits(sizes)
     work: Floats = splits[n_free] * len(sizes) ** 2
     # Where there are both, any of the groups may straddle the end of any block.
-    groups = _in_groups(first)[1].astype(np.int32)
+    groups = in_groups(first)[1].astype(np.int32)
     largest = sizes_of_groups(groups).max(axis=1)
     of_groups = np.minimum(comb(largest, largest // 2), splits[largest])
     tied = have_ties(first)
@@ -126,6 +139,205 @@ def _work_of_weak_orders(first: Places, sizes: Sizes) -> Floats:
     return work
 
 
+def work_of_shared(first: Places, sizes: Sizes) -> float:
+    """Return how many numbers an evaluation of lists without ties goes through together, at most.
+
+    Infinite if there are ties, or too much that they could have in common.
+    """
+    if prod(size + 1 for size in sizes) > MOST_CODES or have_ties(first).any():
+        return inf
+    numbers = np.bincount((first == NOT_LISTED).sum(axis=1), minlength=first.shape[1] + 1)
+    return float(numbers @ most_splits(sizes))
+
+
+# Weights are looked up by units as far as they are numbers, and as there is room: 8 MB.
+_LARGEST_EXPONENT, _MOST_POWERS = 750.0, 1_000_000
+# Binomial coefficients of more items could overflow.
+_MOST_BINOMIALS = 1000
+# Numbers of free items by tier that answers may have in common.
+MOST_CODES = 100_000
+
+
+@cache
+def _binomials(n_items: int) -> Floats:
+    """Binomial coefficients; none where there are too many items for them to be numbers."""
+    if n_items > _MOST_BINOMIALS:
+        return np.zeros((0, 0))
+    binomials = np.zeros((n_items + 1, n_items + 1))
+    binomials[:, 0] = 1.0
+    for number in range(1, n_items + 1):
+        binomials[number, 1:] = binomials[number - 1, 1:] + binomials[number - 1, :-1]
+    return binomials
+
+
+class _Labelled(NamedTuple):
+    """Answers by the labels of their items.
+
+    Attributes
+    ----------
+    sequences
+        The distinct ones.
+    which
+        The one of each answer.
+    answers, starts
+        The answers of each one, laid end to end.
+    items
+        Of answers, ordered by label where their order is open.
+    """
+
+    sequences: Sequences
+    which: npt.NDArray[np.int64]
+    answers: npt.NDArray[np.int64]
+    starts: npt.NDArray[np.int64]
+    items: npt.NDArray[np.int64]
+
+
+class Walk:
+    """The walk over the blocks of answers, at any tiers and theta.
+
+    Parameters
+    ----------
+    answers
+        The answers.
+    sizes, rule
+        Sizes of the tiers, and the distance.
+    """
+
+    def __init__(self, answers: Answers, sizes: Sizes, rule: Rule) -> None:
+        self._answers = answers
+        self._rule = rule
+        # Likelihoods are evaluated thousands of times.
+        self._sizes = np.array(sizes, dtype=np.int64)
+        n_items = int(self._sizes.sum())
+        self._largest = rule.largest(sizes)
+        self._block_at = np.full(n_items + 1, -1, dtype=np.int64)
+        self._block_at[np.cumsum(self._sizes) - self._sizes] = np.arange(len(sizes))
+        self._log_factorials = log_factorials(n_items)
+        self._latest: tuple[bytes, _Labelled] | None = None
+        self._rng = np.random.default_rng(0)
+
+    def _labelled(self, labels: Labels) -> _Labelled:
+        """Return the answers by labels; the latest are kept, for many thetas."""
+        known = labels.tobytes()
+        if self._latest is None or self._latest[0] != known:
+            self._latest = known, self._read(labels)
+        return self._latest[1]
+
+    def _read(self, labels: Labels) -> _Labelled:
+        answers, n_tiers = self._answers, len(self._sizes)
+        longest = int(answers.n_listed.max())
+        # A digit for each listed item, and for each tier where what is below may differ.
+        n_bits = max(2 * n_tiers, int(self._sizes.max())).bit_length()
+        n_words = -(-(1 + n_tiers + longest) // (63 // n_bits))
+        words = np.zeros((len(answers.below), n_words), dtype=np.int64)
+        items = answers.items.copy()
+        order_by_label(answers, labels, n_bits, items, words)
+        order = np.lexsort(words.T[::-1])
+        new = np.ones(len(order), dtype=np.bool_)
+        new[1:] = (words[order[1:]] != words[order[:-1]]).any(axis=1)
+        which = np.empty(len(order), dtype=np.int64)
+        which[order] = np.cumsum(new) - 1
+        starts = np.append(np.flatnonzero(new), len(order))
+        sequences = self._sequences_of(order[new], items, labels, longest)
+        return _Labelled(sequences, which, order, starts, items)
+
+    def _sequences_of(
+        self,
+        chosen: npt.NDArray[np.int64],
+        items: npt.NDArray[np.int64],
+        labels: Labels,
+        longest: int,
+    ) -> Sequences:
+        """Return the chosen answers as labels, and what they have in common."""
+        n_rows, n_tiers = len(chosen), len(self._sizes)
+        numbers, tops = np.zeros((2, n_rows, longest + 1), dtype=np.int64)
+        free = np.zeros((n_rows, n_tiers), dtype=np.int64)
+        lengths, below, shared, room = np.zeros((4, n_rows), dtype=np.int64)
+        sequences = Sequences(numbers, tops, lengths, free, below, shared, free[:, None], room)
+        read_sequences(self._answers, items, chosen, labels, sequences)
+        n_codes = prod((free.max(axis=0) + 1.0).tolist())
+        if n_codes > min(MOST_CODES, (free + 1.0).prod(axis=1).sum() / 4.0):
+            shared[:] = -1
+            return sequences
+        shared[0] = -1
+        limits = np.repeat(free[:, None], max(int(shared.max()), 0) + 1, axis=1)
+        sequences = sequences._replace(limits=limits)
+        find_limits(sequences)
+        return sequences
+
+    def _setting(self, theta: float) -> Setting:
+        rule, own = self._rule, theta * self._rule.unit
+        n_powers = min(self._largest, _MOST_POWERS)
+        if own * n_powers > _LARGEST_EXPONENT:
+            n_powers = int(_LARGEST_EXPONENT / own)
+        return Setting(
+            self._sizes,
+            self._block_at,
+            rule.misplaced,
+            rule.placing,
+            own,
+            np.exp(-own * np.arange(n_powers + 1)),
+            _binomials(len(self._log_factorials) - 1),
+            self._log_factorials,
+        )
+
+    def values(self, labels: Labels, theta: float) -> Floats:
+        """Return the log of the average of ``exp(-theta d)``, mean and variance of the distance.
+
+        They are over the completions of each answer, one row each.
+        """
+        labelled = self._labelled(labels)
+        unit = self._rule.unit
+        values = value_sequences(self._setting(theta), labelled.sequences)
+        scaled: Floats = (values * [1.0, unit, unit**2])[labelled.which]
+        return scaled
+
+    def add_expected(
+        self,
+        labels: Labels,
+        theta: float,
+        weights: Floats,
+        counts: tuple[Floats, Floats],
+        n_drawn: int,
+    ) -> None:
+        """Add how often items are expected in blocks, and in earlier blocks than others.
+
+        Parameters
+        ----------
+        labels, theta
+            Tiers and theta.
+        weights
+            Weight of each answer.
+        counts
+            ``membership[item, block]`` and ``precedence[item, other]``.
+        n_drawn
+            How many completions are drawn, shared out by weight; 0 to sum over all of them.
+        """
+        labelled = self._labelled(labels)
+        membership, precedence = counts
+        nothing = np.zeros((0, 0))
+        of_rows = np.bincount(labelled.which, weights)
+        wanted = Wanted(
+            labelled.answers,
+            labelled.starts,
+            labelled.items,
+            self._answers.n_present,
+            weights,
+            np.ceil(of_rows * (n_drawn / weights.sum())).astype(np.int64),
+            membership if self._rule.additive or self._rule.placing.any() else nothing,
+            nothing if self._rule.additive else precedence,
+        )
+        # The same draws for the same question.
+        rng = np.random.default_rng(0) if n_drawn > 0 else self._rng
+        add_expected_counts(self._setting(theta), labelled.sequences, wanted, rng)
+
+
+# Completions that expected costs are averaged over where there are too many steps to count all.
+DRAWS = 20_000
+# Steps up to which all are counted: a second.
+MOST_COUNTED = 20_000_000
+
+
 class BlockwiseAnswers(ExactCompletions):
     """Answers that list groups of items in order, all other items being anywhere.
 
@@ -142,50 +354,30 @@ class BlockwiseAnswers(ExactCompletions):
     seconds_of_a_number = 5e-8
 
     def __init__(self, first: Places, weights: Floats, sizes: Sizes, distance: Distance) -> None:
-        n_items = first.shape[1]
-        n_listed = (first != NOT_LISTED).sum(axis=1).astype(np.int64)
-        self._sequences, starts = _in_groups(first)
         super().__init__(sizes, distance, weights, log_numbers_of_groups(first))
-        self._first = first
-        self._n_listed = n_listed
-        # Likelihoods are evaluated thousands of times.
-        self._sizes_as_array = np.array(sizes, dtype=np.int64)
-        self._log_factorials = log_factorials(n_items)
-        self._starts = np.full((len(first), n_items + 1), n_items, dtype=np.int64)
-        self._starts[:, :-1] = starts
-        self._work = float(work_of(first, sizes).sum())
+        n_rows, n_items = first.shape
+        n_listed = (first != NOT_LISTED).sum(axis=1).astype(np.int64)
+        items, starts = in_groups(first)
+        # Where nothing is anywhere, the last group is below the others.
+        below = n_listed == n_items
+        n_listed[below] = starts[below, -1]
+        n_present = np.full(n_rows, n_items, dtype=np.int64)
+        answers = Answers(items, starts, n_listed, n_present, below.astype(np.int64))
+        self._walk = Walk(answers, sizes, self.rule)
+        work = float(work_of(first, sizes).sum())
+        self._n_drawn = DRAWS if work > MOST_COUNTED else 0
+        self._work = min(work, work_of_shared(first, sizes))
 
     @property
     def work(self) -> float:
         """How many numbers an evaluation goes through."""
         return self._work
 
-    def _in_units(self, setting: Setting) -> Floats:
-        """Log weight of each answer, mean and mean square of its distance in units."""
-        return value_answers(setting, self._sequences, self._starts, self._n_listed)
-
-    def _add_expected(self, setting: Setting, membership: Floats, precedence: Floats) -> None:
-        """Add expected counts of items in blocks, and of items in earlier blocks than others."""
-        add_expected_counts(
-            setting,
-            self._sequences,
-            self._starts,
-            self._n_listed,
-            self.weights,
-            membership,
-            precedence,
-        )
-
-    def _setting(self, labels: Labels, theta: float) -> Setting:
-        rule, logs = self.rule, self._log_factorials
-        return Setting(
-            labels, self._sizes_as_array, rule.misplaced, rule.placing, theta * rule.unit, logs
-        )
-
     def _values(self, labels: Labels, theta: float) -> Floats:
-        values = self._in_units(self._setting(labels, theta))
-        scaled: Floats = values * [1.0, self.rule.unit, self.rule.unit**2]
-        return scaled
+        """Log weight, mean and variance of the distance, of each answer."""
+        values = self._walk.values(labels, theta)
+        values[:, 0] += self.log_numbers
+        return values
 
     def log_weights(self, labels: Labels, theta: float) -> Floats:
         """Log of the sum of ``exp(-theta d)`` over the completions of each answer."""
@@ -193,12 +385,10 @@ class BlockwiseAnswers(ExactCompletions):
 
     def sums(self, labels: Labels, theta: float) -> Sums:
         """Log weights, and moments of the distance, over all answers."""
-        values = self._values(labels, theta)
-        values[:, 2] = np.maximum(values[:, 2] - values[:, 1] ** 2, 0.0)
-        return Sums(*(self.weights[:, None] * values).sum(axis=0).tolist())
+        return Sums(*(self.weights @ self._values(labels, theta)).tolist())
 
     def expected_costs(self, labels: Labels, theta: float) -> Costs:
         """Costs of all tiers, on the average over completions drawn from the model."""
-        membership, precedence = self._no_counts()
-        self._add_expected(self._setting(labels, theta), membership, precedence)
-        return self._costs(membership, precedence)
+        counts = self._no_counts()
+        self._walk.add_expected(labels, theta, self.weights, counts, self._n_drawn)
+        return self._costs(*counts)

@@ -14,14 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tierwise._util.types import NOT_LISTED
-from tierwise.answers.blockwise import BlockwiseAnswers, have_ties, work_of
+from tierwise.answers.blockwise import BlockwiseAnswers, have_ties, work_of, work_of_shared
 from tierwise.answers.drawn import DrawnCompletions
-from tierwise.answers.interleaved import (
-    InterleavedInversions,
-    SharedInterleavings,
-    are_affordable,
-    work_under_inversions,
-)
+from tierwise.answers.interleaved import InterleavedInversions, work_under_inversions
 from tierwise.answers.partial import ListedCompletions, orders_of_places
 from tierwise.answers.top import (
     BoardTopAnswers,
@@ -55,8 +50,8 @@ MOST_COMPLETIONS_IN_ALL = 2_000_000
 # Numbers that an evaluation of answers with ties or free items may go through: some hundredths of a
 # second.
 MOST_WORK = 2_000_000
-# Distinct answers from which on it pays to find what they have in common.
-MANY_ANSWERS = 1000
+# The same for lists without ties that are summed over together: some seconds.
+MOST_SHARED_WORK = 100_000_000
 # Mistake probability to begin with, where answers may be mistaken.
 FIRST_MISTAKE_PROBABILITY = 0.1
 
@@ -103,9 +98,8 @@ def parts_of_places(
         top = kind(first[recursive], weights[recursive], sizes, distance)
         parts.append(Part(np.flatnonzero(recursive), top))
     chains = ~recursive & ~have_ties(first)
-    interleaved = _kind_of_chains(first[chains], sizes, most_work) if chains.any() else None
-    if interleaved is not None:
-        summed = interleaved(first[chains], weights[chains], sizes, distance)
+    if chains.any() and _are_affordable_chains(first[chains], sizes, most_work):
+        summed = BlockwiseAnswers(first[chains], weights[chains], sizes, distance)
         parts.append(Part(np.flatnonzero(chains), summed))
         recursive |= chains
     weak = ~recursive & _are_affordable_groups(first, sizes, most_work)
@@ -165,12 +159,11 @@ def _kind_of_top(sizes: Sizes, distance: Distance) -> type[TopAnswers] | None:
     return BoardTopAnswers if is_for("rook", sizes, distance) else None
 
 
-def _kind_of_chains(first: Places, sizes: Sizes, most_work: float) -> type[BlockwiseAnswers] | None:
-    """Return how lists without ties are summed over, all others being anywhere; None if not."""
-    shared = are_affordable(first, sizes)
-    if work_of(first, sizes).sum() <= most_work and not (shared and len(first) >= MANY_ANSWERS):
-        return BlockwiseAnswers
-    return SharedInterleavings if shared else None
+def _are_affordable_chains(first: Places, sizes: Sizes, most_work: float) -> bool:
+    """Tell whether lists without ties are summed over with little work, one by one or together."""
+    if work_of(first, sizes).sum() <= most_work:
+        return True
+    return work_of_shared(first, sizes) <= MOST_SHARED_WORK
 
 
 def _are_affordable_groups(first: Places, sizes: Sizes, most_work: float) -> npt.NDArray[np.bool_]:

@@ -5,7 +5,8 @@ they leave is a strict model of fewer items where tiers have one item each (Kend
 rectangular rook board for the Hamming distance: any number of items will do. For other sizes and
 distances there is the recursion over items left. What is not known then depends on the tiers only
 through an opening: how many items of each tier are left, how many are listed in the block where the
-list ends, and how many places that block has free. Answers with the same opening share one sum.
+list ends, and how many places that block has free. Answers with the same opening share one sum:
+the walk of answers with ties (`Walk`) begins there.
 """
 
 from __future__ import annotations
@@ -14,32 +15,21 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, prod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
 from tierwise._kernels.consensus import total_cost
-from tierwise._kernels.counting import add_block_pair_counts, add_place_counts
-from tierwise._kernels.hamming import expect_boards, value_boards
-from tierwise._kernels.recursion import lay_out_states
-from tierwise._kernels.top import (
-    EARLIER,
-    LEFT,
-    LISTED,
-    OF_PAIRS,
-    OF_PLACES,
-    Weighing,
-    add_expected_pairs,
-    add_expected_places,
+from tierwise._kernels.counting import (
+    add_block_pair_counts,
+    add_place_counts,
     add_strict_pairs,
-    expect_openings,
-    expect_states,
-    states_of_roles,
-    value_openings,
-    value_states,
 )
+from tierwise._kernels.hamming import expect_boards, value_boards
+from tierwise._kernels.interleaving import Answers
 from tierwise._util.types import NOT_LISTED
 from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums, add_costs
+from tierwise.answers.blockwise import Walk
 from tierwise.data.counts import BlockCounts
 from tierwise.files.places import collapse, sizes_of_groups
 from tierwise.partition.closed import ClosedPartition
@@ -51,10 +41,14 @@ from tierwise.tiers import log_factorials
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from tierwise._kernels.recursion import States
     from tierwise._util.types import Places
     from tierwise.distances import Costs, Distance
     from tierwise.tiers import Sizes
+
+
+# Roles of items in a list: in an earlier block than the one where the list ends, listed in that
+# block, or left.
+EARLIER, LISTED, LEFT = 0, 1, 2
 
 
 class Groups(NamedTuple):
@@ -106,6 +100,9 @@ class TopAnswers(ExactCompletions):
         Of the model.
     """
 
+    # Whether items that are listed in the block where the list ends count among what is open.
+    listed_are_open: ClassVar[bool] = False
+
     def __init__(self, first: Places, weights: Floats, sizes: Sizes, distance: Distance) -> None:
         groups = groups_of(first, sizes)
         n_items = first.shape[1]
@@ -116,15 +113,15 @@ class TopAnswers(ExactCompletions):
         free = ends[block] - (n_items - n_left)
         # Each member of a group carries its share of the log number of orders of the group.
         within = np.where(groups.doubtful, 0.0, logs[groups.sizes] / groups.sizes).sum(axis=1)
-        later = np.append(np.cumsum(logs[list(sizes)][::-1])[::-1], 0.0)[block + 1]
         super().__init__(sizes, distance, weights, log_numbers=within + logs[n_left])
-        self._log_orders = within + np.where(n_left > 0, logs[free] + later, 0.0)
         self._blocks = groups.blocks
-        self._left = groups.doubtful
         is_open = n_left > 0
-        roles = np.where(
-            groups.doubtful, LEFT, np.where(groups.blocks == block[:, None], LISTED, EARLIER)
-        )[is_open].astype(np.int32)
+        listed = groups.blocks == block[:, None]
+        roles = np.where(groups.doubtful, LEFT, np.where(listed, LISTED, EARLIER))
+        roles = roles[is_open].astype(np.int32)
+        self._open = groups.doubtful
+        if self.listed_are_open:
+            self._open = groups.doubtful | (listed & is_open[:, None])
         self._roles, role_of = collapse(roles)
         self._role_of = np.full(len(first), -1)
         self._role_of[is_open] = role_of
@@ -137,7 +134,7 @@ class TopAnswers(ExactCompletions):
         self._role_weights = np.bincount(
             self._role_of[is_open], weights=self.weights[is_open], minlength=len(self._roles)
         ).astype(np.float64)
-        self._log_orders_in_all = float((self.weights * self._log_orders).sum())
+        self._log_completions = float(self.weights @ self.log_numbers)
         self.__dict__.pop("_known_costs", None)
 
     @property
@@ -151,7 +148,7 @@ class TopAnswers(ExactCompletions):
         membership, precedence = self._no_counts()
         add_place_counts(self._blocks, self.weights, membership)
         add_block_pair_counts(self._blocks, self.weights, precedence)
-        row, item = np.nonzero(self._left)
+        row, item = np.nonzero(self._open)
         cells = item * len(self.sizes) + self._blocks[row, item]
         open_cells = np.bincount(cells, weights=self.weights[row], minlength=membership.size)
         membership -= open_cells.reshape(membership.shape)
@@ -159,7 +156,7 @@ class TopAnswers(ExactCompletions):
 
     def log_weights(self, labels: Labels, theta: float) -> Floats:
         """Log of the sum of ``exp(-theta d)`` over the completions of each answer."""
-        logs = self._log_orders - theta * self._known_distances(labels)
+        logs = self.log_numbers - theta * self._known_distances(labels)
         is_open = self._role_of >= 0
         if is_open.any():
             logs[is_open] += self._open_values(labels, theta)[self._role_of[is_open], 0]
@@ -168,24 +165,22 @@ class TopAnswers(ExactCompletions):
     def _known_distances(self, labels: Labels) -> Floats:
         """Part of each answer's distance that all its completions share."""
         rule = self.rule
-        # Where the items left lie is open, so they do not cost anything by themselves. None of them
-        # is in an earlier block than another item, so that they do not add pairs either.
+        # What is open does not cost anything by itself, and as it is in the last block that is
+        # known of, it does not add pairs either.
         units = self._units_of_blocks(self._blocks, labels)
-        row, item = np.nonzero(self._left)
+        row, item = np.nonzero(self._open)
         placed = rule.placing[self._blocks[row, item], labels[item]]
-        of_left = np.bincount(row, weights=placed, minlength=len(units)).astype(np.float64)
-        return (units - of_left) * float(rule.unit)
+        of_open = np.bincount(row, weights=placed, minlength=len(units)).astype(np.float64)
+        return (units - of_open) * float(rule.unit)
 
     def sums(self, labels: Labels, theta: float) -> Sums:
         """Log weights, and moments of the distance, over all answers."""
         known = self._known_costs
         distance = float(total_cost(labels, known.linear, known.pairs))
         values = self._open_values(labels, theta) if len(self._roles) else np.zeros((0, 3))
-        values[:, 2] = np.maximum(values[:, 2] - values[:, 1] ** 2, 0.0)
-        log_weight, mean, variance = (self._role_weights[:, None] * values).sum(axis=0).tolist()
-        return Sums(
-            self._log_orders_in_all - theta * distance + log_weight, distance + mean, variance
-        )
+        log_weight, mean, variance = (self._role_weights @ values).tolist()
+        log_weight += self._log_completions - theta * distance
+        return Sums(log_weight, distance + mean, variance)
 
     def expected_costs(self, labels: Labels, theta: float) -> Costs:
         """Costs of all tiers, on the average over completions drawn from the model."""
@@ -196,10 +191,9 @@ class TopAnswers(ExactCompletions):
 
     @abstractmethod
     def _open_values(self, labels: Labels, theta: float) -> Floats:
-        """Log weight, mean and mean square of the distance, of what each row of roles leaves.
+        """Log weight, mean and variance of the distance, of what each row of roles leaves.
 
-        The weight is summed over all ways to put items into blocks; the order of places within a
-        block is not part of it, nor is what the listed items cost by themselves.
+        The weight is an average over completions. What is known is not part of the distance.
         """
 
     @abstractmethod
@@ -221,8 +215,8 @@ class StrictTopAnswers(TopAnswers):
         table = np.zeros((len(self.sizes) + 1, 3))
         for number in np.unique(n_left).tolist():
             moments = ClosedPartition((1,) * number, self.distance).moments(theta)
-            mean = float(moments.mean)
-            table[number] = (moments.log_value, mean, moments.variance + mean * mean)
+            log_average = moments.log_value - log_factorials(number)[-1]
+            table[number] = (log_average, moments.mean, moments.variance)
         values: Floats = table[n_left]
         return values
 
@@ -235,7 +229,7 @@ class StrictTopAnswers(TopAnswers):
     ) -> None:
         in_order = np.argsort(labels)
         ahead = in_order_probabilities(theta, len(labels))
-        add_strict_pairs(self._roles, self._role_weights, in_order, ahead, precedence)
+        add_strict_pairs(self._roles == LEFT, self._role_weights, in_order, ahead, precedence)
 
 
 @dataclass(frozen=True, eq=False)
@@ -357,10 +351,8 @@ class BoardTopAnswers(TopAnswers):
         items, blocks_and_free, which = self._boards(labels)
         unit = self.rule.unit
         values = value_boards(items, blocks_and_free, sizes, theta * unit)
-        # Boards tell places apart, which the order of places within blocks does already.
-        logs = log_factorials(len(labels))
-        later = np.append(np.cumsum(logs[sizes][::-1])[::-1], 0.0)[blocks_and_free[:, 0] + 1]
-        values[:, 0] -= logs[blocks_and_free[:, 1]] + later
+        values[:, 0] -= log_factorials(len(labels))[items.sum(axis=1)]
+        values[:, 2] = np.maximum(values[:, 2] - values[:, 1] ** 2, 0.0)
         scaled: Floats = values * [1.0, unit, unit**2]
         return scaled[which]
 
@@ -374,7 +366,12 @@ class BoardTopAnswers(TopAnswers):
         sizes = np.array(self.sizes, dtype=np.int64)
         items, blocks_and_free, which = self._boards(labels)
         tables = expect_boards(items, blocks_and_free, sizes, theta * self.rule.unit)
-        add_expected_places(self._roles, self._role_weights, labels, which, tables, membership)
+        # Items of a tier that are left stand for each other.
+        left = np.where(self._roles == LEFT, self._role_weights[:, None], 0.0)
+        for label in range(len(sizes)):
+            own = labels == label
+            shares = tables[which, :, label] / np.maximum(items[which, label], 1)[:, None]
+            membership[own] += left[:, own].T @ shares
 
 
 # Most numbers that the expectations of all states may take: 160 MB.
@@ -418,61 +415,26 @@ def count_steps(sizes: Sizes) -> int:
 class RecursiveTopAnswers(TopAnswers):
     """Answers that list the best items, for any distance and sizes that are not too many."""
 
-    def __init__(self, first: Places, weights: Floats, sizes: Sizes, distance: Distance) -> None:
-        super().__init__(first, weights, sizes, distance)
-        self._latest: tuple[Weighing, Floats] | None = None
+    listed_are_open = True
 
     @cached_property
-    def _states(self) -> States:
-        n_states = prod(size + 1 for size in self.sizes)
-        return lay_out_states(np.array(self.sizes, dtype=np.int64), n_states)
-
-    def _values(self, theta: float) -> tuple[Weighing, Floats]:
-        """Return what the recursion needs, and the values of its states; the latest are kept."""
-        if self._latest is None or self._latest[0].theta != theta * self.rule.unit:
-            weighing = self._weighing(theta)
-            self._latest = (weighing, value_states(weighing))
-        return self._latest
-
-    def _weighing(self, theta: float) -> Weighing:
-        logs = log_factorials(max(self.sizes))
-        numbers = np.arange(len(logs))
-        log_binomials = logs[:, None] - logs[None, :] - logs[np.abs(numbers[:, None] - numbers)]
-        rule = self.rule
-        return Weighing(
-            self._states, rule.misplaced, rule.placing, log_binomials, theta * rule.unit
-        )
-
-    def _openings(self, labels: Labels) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return the distinct openings for given tiers, and the one of each row of roles."""
-        left, listed = states_of_roles(self._roles, labels, self._states.strides)
-        keys = left * len(self._states.order) + listed
-        _, first, which = np.unique(keys, return_index=True, return_inverse=True)
-        openings = np.column_stack([left, listed, self._block_and_free])[first]
-        return np.ascontiguousarray(openings), which
+    def _walk(self) -> Walk:
+        """The walk from the block where each list ends, all that is left being below."""
+        roles, n_items = self._roles, self._roles.shape[1]
+        n_listed = (roles == LISTED).sum(axis=1).astype(np.int64)
+        n_present = (roles != EARLIER).sum(axis=1).astype(np.int64)
+        rank = np.empty(3, dtype=np.int64)
+        rank[[LISTED, LEFT, EARLIER]] = np.arange(3)
+        items = np.argsort(rank[roles], axis=1, kind="stable").astype(np.int64)
+        starts = np.zeros((len(roles), n_items), dtype=np.int64)
+        below = np.ones(len(roles), dtype=np.int64)
+        return Walk(Answers(items, starts, n_listed, n_present, below), self.sizes, self.rule)
 
     def _open_values(self, labels: Labels, theta: float) -> Floats:
-        """Log weight, mean and mean square of the distance, of what each row of roles leaves."""
-        openings, which = self._openings(labels)
-        values = value_openings(*self._values(theta), openings)
-        return (values * [1.0, self.rule.unit, self.rule.unit**2])[which]
+        return self._walk.values(labels, theta)
 
     def _add_open(
         self, labels: Labels, theta: float, membership: Floats, precedence: Floats
     ) -> None:
-        """Add the expected counts of what the answers leave open."""
-        openings, which = self._openings(labels)
-        weighing, values = self._values(theta)
-        totals = value_openings(weighing, values, openings)[:, 0].copy()
-        rows = (self._roles, self._role_weights, labels, which)
-
-        def expectations(of: int) -> tuple[Floats, Floats]:
-            tables = expect_states(weighing, values, of)
-            return expect_openings(weighing, values, tables, openings, totals, of)
-
-        if not self.rule.additive:
-            pairs, taken = expectations(OF_PAIRS)
-            add_expected_pairs(*rows, pairs, taken, precedence)
-        if self.rule.additive or self.rule.placing.any():
-            places, _ = expectations(OF_PLACES)
-            add_expected_places(*rows, places, membership)
+        counts = (membership, precedence)
+        self._walk.add_expected(labels, theta, self._role_weights, counts, n_drawn=0)

@@ -1,23 +1,15 @@
-"""Many lists of some items, all others anywhere: sums share what answers begin with."""
-
-from collections import Counter
+"""Many lists of some items, all others anywhere: sums share what answers end with."""
 
 import numpy as np
 import pytest
 from hypothesis import given
-from scipy.stats import chisquare
 
 import tierwise as tw
 from tests.answers.test_interleaved import chains, places_of
 from tests.reference_incomplete import Answer, pairs_of_groups
 from tierwise._kernels.consensus import total_cost
-from tierwise.answers.blockwise import BlockwiseAnswers
-from tierwise.answers.interleaved import (
-    DRAWS,
-    SharedInterleavings,
-    are_affordable,
-    work_of_shared,
-)
+from tierwise.answers import blockwise
+from tierwise.answers.blockwise import DRAWS, BlockwiseAnswers, work_of, work_of_shared
 from tierwise.answers.likelihood import source_of
 from tierwise.distances import get_distance
 
@@ -33,7 +25,7 @@ def answer_of(order, sizes, distance, labels, theta):
 def test_sums_are_those_of_brute_force(case):
     sizes, labels, orders, distance, theta = case
     weights = np.arange(1.0, len(orders) + 1)
-    found = SharedInterleavings(places_of(orders, 5), weights, sizes, get_distance(distance))
+    found = BlockwiseAnswers(places_of(orders, 5), weights, sizes, get_distance(distance))
     theta = min(theta, 5.0)
     answers = [answer_of(order, sizes, distance, tuple(labels), theta) for order in orders]
     assert found.log_weights(labels, theta) == pytest.approx(
@@ -60,57 +52,56 @@ def test_many_answers_are_summed_over_as_if_one_by_one(distance, sizes, theta):
     _, first, weights = ballots(3, 6, 150)
     labels = np.random.default_rng(1).permutation(np.repeat(np.arange(len(sizes)), sizes))
     measure = get_distance(distance)
-    shared = SharedInterleavings(first, weights, sizes, measure)
-    single = BlockwiseAnswers(first, weights, sizes, measure)
-    assert shared.log_weights(labels, theta) == pytest.approx(single.log_weights(labels, theta))
-    assert shared.sums(labels, theta).variance == pytest.approx(
-        single.sums(labels, theta).variance, rel=1e-6, abs=1e-6
+    together = BlockwiseAnswers(first, weights, sizes, measure)
+    single = [
+        BlockwiseAnswers(first[[row]], weights[[row]], sizes, measure) for row in range(len(first))
+    ]
+    logs = [answer.log_weights(labels, theta)[0] for answer in single]
+    assert together.log_weights(labels, theta) == pytest.approx(logs)
+    assert together.sums(labels, theta).variance == pytest.approx(
+        sum(answer.sums(labels, theta).variance for answer in single), rel=1e-6, abs=1e-6
     )
-    drawn, exact = shared.expected_costs(labels, theta), single.expected_costs(labels, theta)
-    total = total_cost(labels, exact.linear, exact.pairs)
+    costs = together.expected_costs(labels, theta)
+    expected = [answer.expected_costs(labels, theta) for answer in single]
+    assert costs.linear == pytest.approx(sum(one.linear for one in expected), abs=1e-7)
+    assert costs.pairs == pytest.approx(sum(one.pairs for one in expected), abs=1e-7)
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("sizes", [(1, 2, 3), (2, 2, 2), (1,) * 6, (5, 1)])
+@pytest.mark.parametrize("theta", [0.0, 0.4, 60.0])
+def test_completions_are_drawn_where_there_are_too_many(distance, sizes, theta, monkeypatch):
+    _, first, weights = ballots(3, 6, 150)
+    labels = np.random.default_rng(1).permutation(np.repeat(np.arange(len(sizes)), sizes))
+    exact = BlockwiseAnswers(first, weights, sizes, get_distance(distance))
+    monkeypatch.setattr(blockwise, "MOST_COUNTED", 0)
+    drawn = BlockwiseAnswers(first, weights, sizes, get_distance(distance))
+    found, expected = drawn.expected_costs(labels, theta), exact.expected_costs(labels, theta)
+    total = total_cost(labels, expected.linear, expected.pairs)
     # The drawn mean distance is off by its spread over the root of the number of draws.
-    error = np.sqrt(single.sums(labels, theta).variance * weights.sum() / DRAWS)
-    assert abs(total_cost(labels, drawn.linear, drawn.pairs) - total) <= 6 * error + 1e-6 * total
+    error = np.sqrt(exact.sums(labels, theta).variance * weights.sum() / DRAWS)
+    assert abs(total_cost(labels, found.linear, found.pairs) - total) <= 6 * error + 1e-6 * total
+    # So is the expected number of answers that have an item in a block, or before another.
+    largest = 6 * np.sqrt(weights.sum() * weights.sum() / DRAWS) * distance_of_one(exact)
+    assert np.abs(found.linear - expected.linear).max(initial=0.0) <= largest
+    assert np.abs(found.pairs - expected.pairs).max(initial=0.0) <= largest
+    assert drawn.expected_costs(labels, theta).pairs.tolist() == found.pairs.tolist()
 
 
-@pytest.mark.parametrize("sizes", [(1, 2, 2), (1,) * 5, (3, 2)])
-def test_completions_are_drawn_with_their_probabilities(sizes, monkeypatch):
-    order, theta, n_draws = [3, 0], 0.4, 4000
-    labels = np.random.default_rng(5).permutation(np.repeat(np.arange(len(sizes)), sizes))
-    blocks_drawn = []
-    from tierwise.answers import interleaved
-
-    count = interleaved.add_place_counts
-    monkeypatch.setattr(interleaved, "DRAWS", n_draws)
-    monkeypatch.setattr(
-        interleaved, "add_place_counts", lambda *args: (blocks_drawn.append(args[0]), count(*args))
-    )
-    answers = SharedInterleavings(places_of([order], 5), np.ones(1), sizes, get_distance("kendall"))
-    answers.expected_costs(labels, theta)
-    found = Counter(map(tuple, blocks_drawn[0].tolist()))
-    answer = answer_of(order, sizes, "kendall", tuple(labels), theta)
-    block_of_place = np.repeat(np.arange(len(sizes)), sizes)
-    expected = Counter()
-    for ordering, weight in zip(answer.orderings, answer.weights, strict=True):
-        expected[tuple(block_of_place[np.argsort(ordering)].tolist())] += weight
-    assert set(found) <= set(expected)
-    observed = [found[blocks] for blocks in expected]
-    probable = np.array(list(expected.values())) / sum(expected.values()) * n_draws
-    assert chisquare(observed, probable).pvalue > 1e-4
+def distance_of_one(answers):
+    """Most that one item, or a pair, may cost."""
+    rule = answers.rule
+    return rule.unit * max(rule.misplaced, rule.tied, int(rule.placing.max()))
 
 
 def test_answers_are_summed_over_together_where_that_is_less_work():
     orders, first, _ = ballots(1, 8, 300)
     rankings = tw.Rankings(range(8), first, unranked="anywhere")
-    source = source_of(rankings, "kendall")
-    kinds = {
-        most_work: {type(part) for part in source.at((1,) * 8, most_work=most_work).parts}
-        for most_work in (0.0, 1e12)
-    }
-    assert SharedInterleavings in kinds[0.0]
-    assert BlockwiseAnswers in kinds[1e12]
-    assert are_affordable(first, (1,) * 8)
-    assert not are_affordable(np.full((1, 25), -1, dtype=np.int32), (1,) * 25)
+    for most_work in (0.0, 1e12):
+        parts = source_of(rankings, "kendall").at((1,) * 8, most_work=most_work).parts
+        assert BlockwiseAnswers in {type(part) for part in parts}
+    assert work_of_shared(first, (1,) * 8) < work_of(first, (1,) * 8).sum()
+    assert work_of_shared(np.full((1, 25), -1, dtype=np.int32), (1,) * 25) == np.inf
     assert work_of_shared(first, (1,) * 8) > work_of_shared(first, (4, 4))
     assert len(orders) == 300
 
@@ -128,7 +119,7 @@ def test_a_fit_of_many_ballots_finds_the_tiers():
         complete.items, np.where(shown, ranks, -1).astype(np.int32), unranked="anywhere"
     )
     kinds = source_of(partial, "kendall").at(sizes).parts
-    assert any(isinstance(part, SharedInterleavings) for part in kinds)
+    assert any(isinstance(part, BlockwiseAnswers) for part in kinds)
     found = tw.fit(partial, sizes, rng=1)
     assert found.tiers == model.tiers
     assert found.log_likelihood_error == 0.0
