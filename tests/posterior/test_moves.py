@@ -8,7 +8,7 @@ import pytest
 
 from tests.posterior.small import SIZES, small_reference, small_target, theta_p_value, tiers_p_value
 from tests.reference_posterior import all_tiers, hamming
-from tierwise._kernels.consensus import switch_labels, total_costs, walk_over_tiers
+from tierwise._kernels.consensus import switch_labels, walk_over_tiers
 from tierwise._kernels.subsets import draw_tiers, least_costs
 from tierwise.posterior.chain import State, random_state
 from tierwise.posterior.moves import ChangeSizes, DrawTheta, SwitchTiers, relocate, split_or_merge
@@ -129,7 +129,7 @@ def test_draws_at_many_thetas_have_each_the_right_distribution():
     least = least_costs(problem.linear, problem.pairs_transposed, sizes)
     rng = np.random.default_rng(5)
     different = np.array([0.05, 0.1, 0.11, 0.4, 0.8])
-    thetas = rng.choice(different, 20_000)
+    thetas = np.sort(rng.choice(different, 20_000))
     drawn = draw_tiers(problem.linear, problem.pairs_transposed, sizes, least, thetas, rng)
     reference = small_reference()
     excess = np.array(reference.totals) - min(reference.totals)
@@ -137,8 +137,6 @@ def test_draws_at_many_thetas_have_each_the_right_distribution():
         weights = np.exp(-theta * excess)
         reference.probabilities = weights / weights.sum()
         assert tiers_p_value(drawn[thetas == theta], reference) > 1e-4
-    totals = total_costs(drawn[:50], problem.linear, problem.pairs)
-    assert totals.tolist() == [problem.total(labels) for labels in drawn[:50]]
 
 
 def sizes_of(labels):

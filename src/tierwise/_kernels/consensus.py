@@ -39,19 +39,6 @@ def total_cost(
 
 
 @compiled
-def total_costs(
-    labels: npt.NDArray[np.int64],
-    linear: npt.NDArray[np.float64],
-    pairs: npt.NDArray[np.float64],
-) -> npt.NDArray[np.float64]:
-    """`total_cost` of each row of labels."""
-    totals = np.empty(labels.shape[0])
-    for row in range(labels.shape[0]):
-        totals[row] = total_cost(labels[row], linear, pairs)
-    return totals
-
-
-@compiled
 def swap_change(
     labels: npt.NDArray[np.int64],
     linear: npt.NDArray[np.float64],

@@ -53,11 +53,36 @@ class CountedAnswers(NamedTuple):
     n_rankings: float
 
 
-@compiled
-def _costs(
-    vectors: SizeVectors, answers: CountedAnswers, row: int
-) -> tuple[_Floats, _Floats, _Integers]:
-    """Linear costs, transposed costs of pairs, and sizes, of one size vector."""
+class _SizedCosts(NamedTuple):
+    """What tiers of given sizes cost."""
+
+    linear: _Floats
+    pairs_transposed: _Floats
+    sizes: _Integers
+    slack: float
+    """Totals that differ by less differ by rounding only."""
+
+
+@compiled_part
+def _sum_of_sizes(numbers: _Floats) -> float:
+    """Sum of numbers, whatever their sign."""
+    total = 0.0
+    for row in range(numbers.shape[0]):
+        for column in range(numbers.shape[1]):
+            total += abs(numbers[row, column])
+    return total
+
+
+@inlined
+def _sized(linear: _Floats, pairs_transposed: _Floats, sizes: _Integers) -> _SizedCosts:
+    """Put costs together, with how far they can be rounded."""
+    slack = _RELATIVE_TOLERANCE * (_sum_of_sizes(linear) + _sum_of_sizes(pairs_transposed))
+    return _SizedCosts(linear, pairs_transposed, sizes, slack)
+
+
+@compiled_part
+def _costs(vectors: SizeVectors, answers: CountedAnswers, row: int) -> _SizedCosts:
+    """Put together what tiers of one size vector cost."""
     n_items = vectors.sizes.shape[1]
     n_tiers = 0
     while n_tiers < n_items and vectors.sizes[row, n_tiers] > 0:
@@ -65,46 +90,49 @@ def _costs(
     linear = np.empty((0, 0))
     if answers.linear.shape[0] > 0:
         linear = answers.linear[row, :, :n_tiers].copy()
-    pairs = np.empty((0, 0))
-    if answers.ahead.shape[0] > 0:
-        pairs = np.zeros((n_items, n_items))
-        start = 0
-        for block in range(vectors.blocks.shape[1]):
-            end = start + vectors.blocks[row, block]
-            if end > start:
-                pairs += answers.ahead[start, end]
-            start = end
-    return linear, pairs, vectors.sizes[row, :n_tiers]
+    n_compared = n_items if answers.ahead.shape[0] > 0 else 0
+    pairs = np.zeros((n_compared, n_compared))
+    start = 0
+    for block in range(vectors.blocks.shape[1] if n_compared > 0 else 0):
+        end = start + vectors.blocks[row, block]
+        for behind in range(n_items if end > start else 0):
+            for item in range(n_items):
+                pairs[behind, item] += answers.ahead[start, end, behind, item]
+        start = end
+    return _sized(linear, pairs, vectors.sizes[row, :n_tiers])
 
 
 @compiled_part
-def _least_total(linear: _Floats, pairs: _Floats, sizes: _Integers) -> float:
+def _least_total(costs: _SizedCosts) -> float:
     """Return a bound of the total: every item in its cheapest tier, every pair in cheaper order.
 
     As many pairs as the sizes tie cost both orders: at least those do that are cheapest to tie.
     """
     bound = 0.0
-    for item in range(linear.shape[0]):
-        bound += linear[item].min()
-    n_items = pairs.shape[0]
+    for item in range(costs.linear.shape[0]):
+        cheapest = np.inf
+        for tier in range(costs.linear.shape[1]):
+            cheapest = min(cheapest, costs.linear[item, tier])
+        bound += cheapest
+    n_items = costs.pairs_transposed.shape[0]
     dearer = np.empty(n_items * (n_items - 1) // 2)
     n_pairs = 0
     for item in range(n_items):
         for other in range(item):
-            one, opposite = pairs[item, other], pairs[other, item]
+            one, opposite = costs.pairs_transposed[item, other], costs.pairs_transposed[other, item]
             bound += min(one, opposite)
             dearer[n_pairs] = max(one, opposite)
             n_pairs += 1
-    if n_pairs > 0:
-        n_tied = 0
-        for size in sizes:
-            n_tied += size * (size - 1) // 2
-        dearer.sort()
-        bound += dearer[:n_tied].sum()
+    n_tied = 0
+    for size in costs.sizes:
+        n_tied += size * (size - 1) // 2
+    cheapest_first = order_of(dearer)
+    for number in range(min(n_tied, n_pairs)):
+        bound += dearer[cheapest_first[number]]
     return bound
 
 
-@compiled
+@compiled_part
 def _moments(shares: _Floats, theta: float) -> tuple[float, float, float]:
     """Sum of the weights of all orderings, mean and variance of their distance, in units."""
     decay = np.exp(-theta)
@@ -146,7 +174,7 @@ def _solve_likelihood_equation(shares: _Floats, mean: float) -> float:
     return float(top_of_curve(_derivatives, curve, start, 0.0, np.inf, _PRECISION * start))
 
 
-@compiled
+@compiled_part
 def _theta_and_value(
     vectors: SizeVectors, n_rankings: float, row: int, units: float
 ) -> tuple[float, float]:
@@ -179,8 +207,7 @@ def fit_size_vectors(
     log_likelihoods = np.empty(rows.shape[0])
     for place in range(rows.shape[0]):
         row = rows[place]
-        linear, pairs, sizes = _costs(vectors, answers, row)
-        slack = _RELATIVE_TOLERANCE * (np.abs(linear).sum() + np.abs(pairs).sum())
+        linear, pairs, sizes, slack = _costs(vectors, answers, row)
         values = least_costs(linear, pairs, sizes)
         closest = find_optima(linear, pairs, sizes, values, slack, n_listed)[1][0]
         # A row assigned as a whole would have the words of an error compiled, for two seconds.
@@ -194,6 +221,16 @@ def fit_size_vectors(
     return labels, thetas, totals, log_likelihoods
 
 
+@compiled_part
+def _criterion(
+    vectors: SizeVectors, answers: CountedAnswers, row: int, total: float, slack: float
+) -> float:
+    """Return the log-likelihood at a total distance, less the log number of tiers."""
+    units = _units(total, slack, vectors.unit)
+    value = _theta_and_value(vectors, answers.n_rankings, row, units)[1]
+    return float(value - vectors.log_numbers[row])
+
+
 @compiled
 def best_size_vectors(
     vectors: SizeVectors, answers: CountedAnswers, number: int
@@ -205,22 +242,19 @@ def best_size_vectors(
     n_vectors = vectors.sizes.shape[0]
     bounds = np.empty(n_vectors)
     for row in range(n_vectors):
-        linear, pairs, sizes = _costs(vectors, answers, row)
-        slack = _RELATIVE_TOLERANCE * (np.abs(linear).sum() + np.abs(pairs).sum())
-        units = _units(_least_total(linear, pairs, sizes) - slack, slack, vectors.unit)
-        bounds[row] = _theta_and_value(vectors, answers.n_rankings, row, units)[1]
-        bounds[row] -= vectors.log_numbers[row]
+        costs = _costs(vectors, answers, row)
+        bounds[row] = _criterion(
+            vectors, answers, row, _least_total(costs) - costs.slack, costs.slack
+        )
     number = min(number, n_vectors)
     rows = np.zeros(number, np.int64)
     criteria = np.full(number, -np.inf)
     for row in order_of(-bounds):
         if bounds[row] < criteria[-1]:
             break
-        linear, pairs, sizes = _costs(vectors, answers, row)
-        slack = _RELATIVE_TOLERANCE * (np.abs(linear).sum() + np.abs(pairs).sum())
-        units = _units(least_costs(linear, pairs, sizes)[-1], slack, vectors.unit)
-        criterion = _theta_and_value(vectors, answers.n_rankings, row, units)[1]
-        criterion -= vectors.log_numbers[row]
+        linear, pairs, sizes, slack = _costs(vectors, answers, row)
+        total = least_costs(linear, pairs, sizes)[-1]
+        criterion = _criterion(vectors, answers, row, total, slack)
         place = number
         while place > 0 and criteria[place - 1] < criterion:
             place -= 1
@@ -263,7 +297,7 @@ def fit_size_vector(
     transposed = np.ascontiguousarray(pairs.T)
     for item in range(transposed.shape[0]):
         transposed[item, item] = 0.0
-    slack = _RELATIVE_TOLERANCE * (np.abs(linear).sum() + np.abs(transposed).sum())
+    slack = _sized(linear, transposed, sizes).slack
     values = least_costs(linear, transposed, sizes)
     total = total_cost(labels, linear, pairs)
     if values[-1] < total - slack:

@@ -9,7 +9,7 @@ The last tier ``T`` of a set ``U`` costs the sum over ``a`` in ``T`` of a weight
 (or over the items that remain, where these are fewer) of a key that depends on the item's position
 in ``U`` and on how many of the chosen items lie below it. So each way to choose ``T`` costs one
 addition and one look-up. `fold_choices` is the loop over them; what is made of each of them, a
-minimum, a number or a sum, is a function that it takes.
+minimum, a number, a sum or a draw, is a function that it takes.
 
 For the best tiers, layer ``l`` holds, for every set of ``n_1 + ... + n_l`` items, the least cost of
 making it the first ``l`` tiers. The diagonal of ``pairs_transposed`` must be zero throughout.
@@ -33,6 +33,18 @@ _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
 _Value = TypeVar("_Value")
 _Context = TypeVar("_Context")
+
+
+class _Sets(NamedTuple):
+    """What tiers cost, and where each set of items is found."""
+
+    linear: _Floats
+    pairs_transposed: _Floats
+    sizes: _Integers
+    binomials: _Integers
+    """Pascal's triangle: entry ``[a, b]`` is ``a`` choose ``b``."""
+    starts: _Integers
+    """Where each layer begins when all are laid end to end, and where the last one ends."""
 
 
 class Layer(NamedTuple):
@@ -67,40 +79,44 @@ class Layer(NamedTuple):
 
 
 @compiled_part
-def binomial_table(sizes: _Integers) -> _Integers:
-    """Pascal's triangle up to the number of items: entry ``[a, b]`` is ``a`` choose ``b``."""
+def _lay_out(linear: _Floats, pairs_transposed: _Floats, sizes: _Integers) -> _Sets:
+    """Lay all layers end to end."""
     n_items = 0
     for size in sizes:
         n_items += size
-    triangle = np.zeros((n_items + 1, n_items + 1), np.int64)
+    binomials = np.zeros((n_items + 1, n_items + 1), np.int64)
     for row in range(n_items + 1):
-        triangle[row, 0] = 1
+        binomials[row, 0] = 1
         for column in range(1, row + 1):
-            triangle[row, column] = triangle[row - 1, column - 1] + triangle[row - 1, column]
-    return triangle
+            binomials[row, column] = binomials[row - 1, column - 1] + binomials[row - 1, column]
+    starts = np.zeros(sizes.shape[0] + 2, np.int64)
+    n_members = 0
+    for layer in range(sizes.shape[0] + 1):
+        starts[layer + 1] = starts[layer] + binomials[n_items, n_members]
+        if layer < sizes.shape[0]:
+            n_members += sizes[layer]
+    return _Sets(linear, pairs_transposed, sizes, binomials, starts)
 
 
 @compiled_part
-def start_layer(
-    tier: int, linear: _Floats, pairs_transposed: _Floats, sizes: _Integers, binomials: _Integers
-) -> Layer:
-    """Room for visiting the sets made of tiers 0 to ``tier``."""
-    n_items = binomials.shape[0] - 1
+def start_layer(sets: _Sets, tier: int) -> Layer:
+    """Room for visiting the sets made of tiers 0 to ``tier``; the first of them is current."""
+    n_items = sets.binomials.shape[0] - 1
     n_remaining = 0
     for better in range(tier):
-        n_remaining += sizes[better]
-    size = n_remaining + sizes[tier]
-    n_chosen = min(n_remaining, sizes[tier])
+        n_remaining += sets.sizes[better]
+    size = n_remaining + sets.sizes[tier]
+    n_chosen = min(n_remaining, sets.sizes[tier])
     members = np.zeros(size + 1, np.int64)
     members[size] = n_items
-    return Layer(
+    layer = Layer(
         tier,
         size,
         n_remaining,
         n_chosen,
-        linear,
-        pairs_transposed,
-        binomials,
+        sets.linear,
+        sets.pairs_transposed,
+        sets.binomials,
         members,
         np.zeros((size + 1, n_items)),
         np.zeros((n_chosen + 1, size + 1), np.int64),
@@ -110,6 +126,8 @@ def start_layer(
         np.zeros(n_chosen + 2, np.int64),
         np.zeros(n_chosen + 2),
     )
+    go_to_set(layer, np.int64(0))
+    return layer
 
 
 @compiled_part
@@ -209,60 +227,27 @@ def next_choice(layer: Layer) -> bool:
     return True
 
 
-@compiled_part
-def layer_starts(sizes: _Integers, binomials: _Integers) -> _Integers:
-    """Where each layer begins when all are laid end to end, and where the last one ends."""
-    starts = np.zeros(sizes.shape[0] + 2, np.int64)
-    size = 0
-    for layer in range(sizes.shape[0] + 1):
-        starts[layer + 1] = starts[layer] + binomials[binomials.shape[0] - 1, size]
-        if layer < sizes.shape[0]:
-            size += sizes[layer]
-    return starts
-
-
-@compiled_part
-def copy_with_last_tier(
-    layer: Layer, labels: _Integers, row: int, copies: _Integers, copy_row: int | np.int64
-) -> None:
-    """Copy a row of labels, and give the items of the last tier, as chosen, their label."""
-    for item in range(labels.shape[1]):
-        copies[copy_row, item] = labels[row, item]
-    tier_is_chosen = layer.n_chosen < layer.n_remaining
-    level = 0
-    for position in range(layer.size):
-        is_chosen = level < layer.n_chosen and layer.chosen[level] == position
-        if is_chosen:
-            level += 1
-        if is_chosen == tier_is_chosen:
-            copies[copy_row, layer.members[position]] = layer.tier
-
-
 @inlined
 def fold_choices(
     layer: Layer, value: _Value, step: Callable[..., _Value], context: _Context
 ) -> _Value:
     """Go through all choices of a last tier of the current set; return the last value.
 
-    ``step(context, value, position, before, cost)`` returns the next value. ``before`` is the rank
-    of what remains, ``cost`` that of the tier, and ``position`` is to be made the lowest chosen one
-    by a step that reads the choice. Both functions are copied into the kernel that calls this.
+    ``step(context, value, before, cost)`` returns the next value. ``before`` is the rank of what
+    remains, ``cost`` that of the tier. Both functions are copied into the kernel that calls this.
     """
     keys, weights = layer.keys[0], layer.weights
     going = True
     while going:
         rank, cost = layer.ranks[1], layer.costs[1]
         for position in range(layer.chosen[1]):
-            before = rank + keys[position]
-            value = step(context, value, position, before, cost + weights[position])
+            value = step(context, value, rank + keys[position], cost + weights[position])
         going = next_choice(layer)
     return value
 
 
 @inlined
-def _cheaper(
-    values: _Floats, least: float, _position: int, before: int | np.int64, cost: float
-) -> float:
+def _cheaper(values: _Floats, least: float, before: int | np.int64, cost: float) -> float:
     """Step of the least cost."""
     cheapest: float = min(least, values[before] + cost)
     return cheapest
@@ -274,14 +259,13 @@ def least_costs(linear: _Floats, pairs_transposed: _Floats, sizes: _Integers) ->
 
     The last entry is the cost of the best tiers.
     """
-    binomials = binomial_table(sizes)
-    starts = layer_starts(sizes, binomials)
+    sets = _lay_out(linear, pairs_transposed, sizes)
+    starts = sets.starts
     values = np.zeros(starts[-1])
     for tier in range(sizes.shape[0]):
         previous = values[starts[tier] : starts[tier + 1]]
         current = values[starts[tier + 1] : starts[tier + 2]]
-        layer = start_layer(tier, linear, pairs_transposed, sizes, binomials)
-        go_to_set(layer, np.int64(0))
+        layer = start_layer(sets, tier)
         for rank in range(current.shape[0]):
             if rank > 0:
                 enter_set(layer, next_set(layer.members))
@@ -294,13 +278,12 @@ class _Optima(NamedTuple):
 
     labels: _Integers
     ranks: _Integers
-    """Of what remains when the tiers that have labels are taken away."""
+    """Of what remains when the tiers that have their labels are taken away."""
 
 
 class _OptimaOfSet(NamedTuple):
     """What is known of a set that the best tiers make, and of the sets that remain."""
 
-    layer: Layer
     rank: int
     ways: float
     most: float
@@ -315,22 +298,27 @@ class _OptimaOfSet(NamedTuple):
 def _follow_optima(
     here: _OptimaOfSet,
     n_found: int | np.int64,
-    position: int,
     before: int | np.int64,
     cost: float,
 ) -> int | np.int64:
     """Step that counts the ways to the best tiers, and lists some."""
     if here.values[before] + cost <= here.most:
         here.ways_before[before] += here.ways
-        here.layer.chosen[0] = position
         # Every set on the way has a best choice, so the limit leaves no loose ends.
         for row in range(here.found.ranks.shape[0]):
             if here.found.ranks[row] == here.rank and n_found < here.found_before.ranks.shape[0]:
-                labels = here.found_before.labels
-                copy_with_last_tier(here.layer, here.found.labels, row, labels, n_found)
+                for item in range(here.found.labels.shape[1]):
+                    here.found_before.labels[n_found, item] = here.found.labels[row, item]
                 here.found_before.ranks[n_found] = before
                 n_found += 1
     return n_found
+
+
+@compiled_part
+def _label_members(layer: Layer, labels: _Integers, row: int) -> None:
+    """Let all items of the current set be in the last tier: those that remain get others later."""
+    for position in range(layer.size):
+        labels[row, layer.members[position]] = layer.tier
 
 
 @compiled
@@ -346,13 +334,12 @@ def find_optima(
 
     The number is exact up to ``2 ** 53``.
     """
-    binomials = binomial_table(sizes)
-    n_items = binomials.shape[0] - 1
-    starts = layer_starts(sizes, binomials)
+    sets = _lay_out(linear, pairs_transposed, sizes)
+    starts, n_items = sets.starts, sets.binomials.shape[0] - 1
     ways = np.ones(1)
     found = _Optima(np.zeros((1, n_items), np.int64), np.zeros(1, np.int64))
     for tier in range(sizes.shape[0] - 1, -1, -1):
-        layer = start_layer(tier, linear, pairs_transposed, sizes, binomials)
+        layer = start_layer(sets, tier)
         least_before = values[starts[tier] : starts[tier + 1]]
         ways_before = np.zeros(least_before.shape[0])
         before = _Optima(np.zeros((limit, n_items), np.int64), np.zeros(limit, np.int64))
@@ -362,10 +349,11 @@ def find_optima(
             if ways[rank] == 0.0:
                 continue
             go_to_set(layer, rank)
+            for row in range(found.ranks.shape[0]):
+                if found.ranks[row] == rank:
+                    _label_members(layer, found.labels, row)
             most = values[starts[tier + 1] + rank] + tolerance
-            here = _OptimaOfSet(
-                layer, rank, ways[rank], most, least_before, ways_before, found, before
-            )
+            here = _OptimaOfSet(rank, ways[rank], most, least_before, ways_before, found, before)
             n_found = fold_choices(layer, n_found, _follow_optima, here)
         ways = ways_before
         found = _Optima(before.labels[:n_found], before.ranks[:n_found])
@@ -390,9 +378,7 @@ class _Sum(NamedTuple):
 
 
 @inlined
-def _add_weights(
-    here: _Sum, n_added: int, _position: int, before: int | np.int64, cost: float
-) -> int:
+def _add_weights(here: _Sum, n_added: int, before: int | np.int64, cost: float) -> int:
     """Step of sums, which counts what is not left out."""
     excess = here.least_before[before] + cost - here.least
     if excess > here.largest_excess:
@@ -418,7 +404,6 @@ def _weigh_layer(
     has the least costs of these, and of the sets of the layer.
     """
     least_before, least_here = least
-    go_to_set(layer, np.int64(0))
     for rank in range(least_here.shape[0]):
         if rank > 0:
             enter_set(layer, next_set(layer.members))
@@ -440,12 +425,12 @@ def weigh_tiers(
     ``least`` is what `least_costs` gave for the same costs and sizes. Steps that cost more than
     ``largest_excess`` above the least are left out: they must be known not to matter.
     """
-    binomials = binomial_table(sizes)
-    starts = layer_starts(sizes, binomials)
+    sets = _lay_out(linear, pairs_transposed, sizes)
+    starts = sets.starts
     before = np.ones((1, thetas.shape[0]))
     for tier in range(sizes.shape[0]):
         here = least[starts[tier + 1] : starts[tier + 2]]
-        layer = start_layer(tier, linear, pairs_transposed, sizes, binomials)
+        layer = start_layer(sets, tier)
         weights = np.zeros((here.shape[0], thetas.shape[0]))
         costs = least[starts[tier] : starts[tier + 1]], here
         _weigh_layer(layer, costs, before, weights, thetas, largest_excess)
@@ -459,10 +444,43 @@ def weigh_tiers(
 _MOST_PROPOSALS = 4
 
 
+class _Drawing(NamedTuple):
+    """What a last tier is drawn by."""
+
+    threshold: float
+    """Share of all choices before a point in the drawn one, as a sum of weights."""
+    theta: float
+    least: float
+    """Least cost of the set."""
+    before: _Floats
+    """The sums of the sets that remain, and their least costs."""
+    least_before: _Floats
+
+
+class _Drawn(NamedTuple):
+    """The choice that is drawn once the sum of weights reaches the threshold."""
+
+    reached: float
+    before: int | np.int64
+    excess: float
+
+
+@inlined
+def _draw_choice(here: _Drawing, drawn: _Drawn, before: int | np.int64, cost: float) -> _Drawn:
+    """Step of draws. Should rounding keep the sum below the threshold, the last choice stands."""
+    if drawn.reached > here.threshold:
+        return drawn
+    excess = here.least_before[before] + cost - here.least
+    if here.theta * excess > _NEGLIGIBLE:
+        return drawn
+    weight = here.before[before] * np.exp(-here.theta * excess)
+    return _Drawn(drawn.reached + weight, before, excess)
+
+
 @compiled_part
 def _take_tiers_away(
+    sets: _Sets,
     layers: list[Layer],
-    starts: _Integers,
     least: _Floats,
     weights: _Floats,
     theta: float,
@@ -471,34 +489,18 @@ def _take_tiers_away(
     rng: np.random.Generator,
 ) -> float:
     """Draw a row of labels by the weights of all sets; return its cost above the least."""
-    rank = np.int64(0)
+    rank: int | np.int64 = np.int64(0)
     excess_of_all = 0.0
     for tier in range(len(layers) - 1, -1, -1):
         layer = layers[tier]
         go_to_set(layer, rank)
-        here = starts[tier + 1] + rank
+        _label_members(layer, labels, row)
+        start, end, here = sets.starts[tier], sets.starts[tier + 1], sets.starts[tier + 1] + rank
         threshold = rng.random() * weights[here, 0]
-        reached = 0.0
-        excess_of_choice = 0.0
-        searching = True
-        while searching:
-            for position in range(layer.chosen[1]):
-                before = layer.ranks[1] + layer.keys[0, position]
-                cost = layer.costs[1] + layer.weights[position]
-                excess = least[starts[tier] + before] + cost - least[here]
-                if theta * excess > _NEGLIGIBLE:
-                    continue
-                reached += weights[starts[tier] + before, 0] * np.exp(-theta * excess)
-                # Should rounding keep the sum below the threshold, the last choice stands.
-                layer.chosen[0] = position
-                rank = before
-                excess_of_choice = excess
-                if reached >= threshold:
-                    searching = False
-                    break
-            searching = searching and next_choice(layer)
-        excess_of_all += excess_of_choice
-        copy_with_last_tier(layer, labels, row, labels, row)
+        drawing = _Drawing(threshold, theta, least[here], weights[start:end, 0], least[start:end])
+        drawn = fold_choices(layer, _Drawn(0.0, rank, 0.0), _draw_choice, drawing)
+        rank = drawn.before
+        excess_of_all += drawn.excess
     return excess_of_all
 
 
@@ -511,45 +513,41 @@ def draw_tiers(
     thetas: _Floats,
     rng: np.random.Generator,
 ) -> _Integers:
-    """Draw labels, one row for each theta, by the recursion over sets.
+    """Draw labels by the recursion over sets, one row for each of some ascending thetas.
 
     Their probabilities fall by ``exp(-theta)`` with every unit of distance.
 
-    Thetas are enumerated from the least to the largest. The sums over tiers at one of them serve
-    the following ones by rejection: tiers that they propose are accepted with what the larger theta
-    makes of them, relative to the best. Where all of a few proposals are rejected the sums are made
-    again, and what is drawn from them needs no rejection: so all draws are exact and independent.
+    The sums over tiers at one theta serve the following ones by rejection: tiers that they propose
+    are accepted with what the larger theta makes of them, relative to the best. Where all of a few
+    proposals are rejected the sums are made again, and what is drawn from them needs no rejection:
+    so all draws are exact and independent.
 
     ``least`` is what ``least_costs`` gave for the same costs and sizes.
     """
-    binomials = binomial_table(sizes)
-    starts = layer_starts(sizes, binomials)
-    labels = np.zeros((thetas.shape[0], binomials.shape[0] - 1), np.int64)
-    layers = [
-        start_layer(tier, linear, pairs_transposed, sizes, binomials)
-        for tier in range(sizes.shape[0])
-    ]
+    sets = _lay_out(linear, pairs_transposed, sizes)
+    starts = sets.starts
+    labels = np.zeros((thetas.shape[0], sets.binomials.shape[0] - 1), np.int64)
+    layers = [start_layer(sets, tier) for tier in range(sizes.shape[0])]
     theta_of_sums = -np.inf
     weights = np.zeros((starts[-1], 1))
-    weights[0] = 1.0
-    for row in np.argsort(thetas):
+    for row in range(thetas.shape[0]):
         theta = thetas[row]
         accepted = False
         for _ in range(_MOST_PROPOSALS if theta_of_sums >= 0.0 else 0):
-            excess = _take_tiers_away(
-                layers, starts, least, weights, theta_of_sums, labels, row, rng
-            )
+            excess = _take_tiers_away(sets, layers, least, weights, theta_of_sums, labels, row, rng)
             if theta == theta_of_sums or rng.random() < np.exp((theta_of_sums - theta) * excess):
                 accepted = True
                 break
         if not accepted:
             theta_of_sums = theta
-            weights[1:] = 0.0
+            weights[:] = 0.0
+            weights[0] = 1.0
             for tier in range(sizes.shape[0]):
                 before, here, end = starts[tier], starts[tier + 1], starts[tier + 2]
                 costs = least[before:here], least[here:end]
                 sums = weights[before:here], weights[here:end]
                 excess = _NEGLIGIBLE / theta if theta > 0.0 else np.inf
+                go_to_set(layers[tier], np.int64(0))
                 _weigh_layer(layers[tier], costs, sums[0], sums[1], np.full(1, theta), excess)
-            _take_tiers_away(layers, starts, least, weights, theta, labels, row, rng)
+            _take_tiers_away(sets, layers, least, weights, theta, labels, row, rng)
     return labels

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tierwise._kernels.consensus import total_costs
 from tierwise._kernels.subsets import draw_tiers
 from tierwise.consensus.subsets import subset_work
 from tierwise.errors import InputError, TooLargeError, grouped, use
@@ -59,14 +58,17 @@ class SizedPosterior:
     ) -> NDArray[np.int64]:
         """Draw tiers at each theta, one row of labels for each."""
         problem = self.sized.problem
-        return draw_tiers(
+        order = np.argsort(thetas)
+        labels = np.empty((len(thetas), problem.n_items), dtype=np.int64)
+        labels[order] = draw_tiers(
             problem.linear,
             problem.pairs_transposed,
             self.sized.sizes_array,
             self.summed.least,
-            thetas,
+            thetas[order],
             rng,
         )
+        return labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +159,7 @@ class ExactPosterior:
             thetas[rows] = entry.summed.theta.quantile(thetas[rows])
             labels[rows] = drawn = entry.draw_tiers(thetas[rows], rng)
             problem = entry.sized.problem
-            distances = total_costs(drawn, problem.linear, problem.pairs)
+            distances = np.array([problem.total(row) for row in drawn])
             log_posteriors[rows] = entry.sized.log_posteriors(distances)
             totals[rows] = entry.sized.distances(distances, thetas[rows])
         trace.extend(
