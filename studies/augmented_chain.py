@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from tierwise._kernels.consensus import switch_labels
+from tierwise._kernels.consensus import LogWeights, switch_labels
 from tierwise.answers.dispatch import answered_places
 from tierwise.answers.drawn import DrawnCompletions
 from tierwise.answers.partial import orders_of_places
@@ -69,7 +69,6 @@ def run_augmented_chain(
     penalty = log_number_of_tiers(sizes)
     labels = start.label_array(rankings.items).astype(np.int64)
     sizes_array = np.array(sizes, dtype=np.int64)
-    nothing = np.zeros(1)
     theta = 0.1
     kept: list[tuple[list[int], float, float]] = []
     for iteration in range(iterations):
@@ -78,12 +77,8 @@ def run_augmented_chain(
         total, _ = switch_labels(
             labels,
             sizes_array,
-            problem.linear,
-            problem.pairs,
-            problem.pairs_transposed,
-            nothing,
-            nothing,
-            np.array([-theta]),
+            problem.costs,
+            LogWeights.at(theta),
             SWITCHES_PER_ITEM * len(labels),
             rng,
         )

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.reference_consensus import brute_force, random_parts, total_of
-from tierwise._kernels.consensus import anneal, insert_items
+from tierwise._kernels.consensus import TierCosts, anneal, insert_items
 from tierwise.consensus.annealing import Annealing, simple_bound
 from tierwise.consensus.find import find_consensus
 from tierwise.consensus.problem import make_problem
@@ -55,9 +55,8 @@ def test_every_setting_changes_the_course():
 
     def course(switched=2, inverse_temperature=0.01, steps=300, seed=1):
         labels = problem.sorted_labels
-        arrays = (labels, problem.linear, problem.pairs, problem.pairs_transposed)
         temperatures = np.full(steps, inverse_temperature)
-        change = anneal(*arrays, temperatures, switched, np.random.default_rng(seed))
+        change = anneal(labels, problem.costs, temperatures, switched, np.random.default_rng(seed))
         return change, labels.tolist()
 
     assert course() == course()
@@ -68,13 +67,13 @@ def test_every_setting_changes_the_course():
 def test_metropolis_steps_visit_labels_as_often_as_they_should():
     # Two items in two tiers: at inverse temperature b the worse order has odds exp(-b * change).
     pairs = np.array([[0.0, 2.0], [1.0, 0.0]])
-    empty = np.empty((0, 0))
+    costs = TierCosts(np.empty((0, 0)), pairs, pairs.T.copy())
     rng = np.random.default_rng(5)
     labels = np.array([0, 1])
     n_draws, n_worse = 20_000, 0
     for _ in range(n_draws):
         # An odd number of steps, so that always trading places is told from sampling.
-        anneal(labels, empty, pairs, pairs.T.copy(), np.full(7, 1.0), 2, rng)
+        anneal(labels, costs, np.full(7, 1.0), 2, rng)
         n_worse += labels[0] == 1
     share = np.exp(-1.0) / (1.0 + np.exp(-1.0))
     # Draws are negatively correlated, so independence overstates the error; five sigma.
@@ -89,8 +88,9 @@ def test_when_cold_nothing_gets_worse(switched):
     labels = np.repeat(np.arange(4), sizes)
     rng = np.random.default_rng(0)
     total = total_of(linear, pairs, labels)
+    costs = TierCosts(linear, pairs, pairs.T.copy())
     for _ in range(200):
-        anneal(labels, linear, pairs, pairs.T.copy(), np.full(1, 1e9), switched, rng)
+        anneal(labels, costs, np.full(1, 1e9), switched, rng)
         assert total_of(linear, pairs, labels) <= total
         assert np.bincount(labels).tolist() == list(sizes)
         total = total_of(linear, pairs, labels)

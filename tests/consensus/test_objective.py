@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reference_consensus import random_parts, total_of
-from tierwise._kernels.consensus import best_runs, descend, swap_change, total_cost
+from tierwise._kernels.consensus import TierCosts, best_runs, descend, swap_change, total_cost
 
 sizes_strategy = st.lists(st.integers(1, 3), min_size=1, max_size=4).map(tuple)
 kinds = st.sampled_from(["pairs", "linear", "both"])
@@ -34,8 +34,8 @@ def test_swap_change_is_the_difference_of_totals(sizes, kind, seed, data):
     first, second = data.draw(items), data.draw(items)
     swapped = labels.copy()
     swapped[[first, second]] = swapped[[second, first]]
-    transposed = np.ascontiguousarray(pairs.T)
-    change = swap_change(labels, linear, pairs, transposed, first, second)
+    costs = TierCosts(linear, pairs, np.ascontiguousarray(pairs.T))
+    change = swap_change(labels, costs, first, second)
     assert change == total_of(linear, pairs, swapped) - total_of(linear, pairs, labels)
 
 
@@ -45,7 +45,7 @@ def test_descent_ends_where_no_swap_improves(sizes, kind, seed):
     np.fill_diagonal(pairs, 0.0)
     labels = shuffled_labels(sizes, seed)
     before = total_of(linear, pairs, labels)
-    descend(labels, linear, pairs, np.ascontiguousarray(pairs.T), len(sizes), 0.0)
+    descend(labels, TierCosts(linear, pairs, np.ascontiguousarray(pairs.T)), len(sizes), 0.0)
     after = total_of(linear, pairs, labels)
     assert after <= before
     assert np.bincount(labels).tolist() == list(sizes)
@@ -59,10 +59,10 @@ def test_descent_ends_where_no_swap_improves(sizes, kind, seed):
 def test_descent_tolerance_keeps_small_improvements_out():
     pairs = np.array([[0.0, 1.0], [0.0, 0.0]])
     labels = np.array([1, 0])
-    empty = np.empty((0, 0))
-    descend(labels, empty, pairs, pairs.T.copy(), 2, 1.0)
+    costs = TierCosts(np.empty((0, 0)), pairs, pairs.T.copy())
+    descend(labels, costs, 2, 1.0)
     assert labels.tolist() == [1, 0]
-    descend(labels, empty, pairs, pairs.T.copy(), 2, 0.5)
+    descend(labels, costs, 2, 0.5)
     assert labels.tolist() == [0, 1]
 
 

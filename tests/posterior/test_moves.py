@@ -8,7 +8,7 @@ import pytest
 
 from tests.posterior.small import SIZES, small_reference, small_target, theta_p_value, tiers_p_value
 from tests.reference_posterior import all_tiers, hamming
-from tierwise._kernels.consensus import switch_labels, walk_over_tiers
+from tierwise._kernels.consensus import LogWeights, TierCosts, switch_labels, walk_over_tiers
 from tierwise._kernels.subsets import draw_tiers, least_costs
 from tierwise.posterior.chain import State, random_state
 from tierwise.posterior.moves import ChangeSizes, DrawTheta, SwitchTiers, relocate, split_or_merge
@@ -58,27 +58,25 @@ def test_single_tier_has_nothing_to_switch():
 def test_two_items_can_be_switched():
     labels = np.array([0, 1])
     pairs = np.array([[0.0, 3.0], [1.0, 0.0]])
-    one = np.zeros(1)
+    costs = TierCosts(np.empty((0, 0)), pairs, pairs.T.copy())
     total, _ = switch_labels(
-        labels, np.array([1, 1]), np.empty((0, 0)), pairs, pairs.T.copy(), one, one,
-        np.array([-50.0]), 50, np.random.default_rng(1),
-    )  # fmt: skip
+        labels, np.array([1, 1]), costs, LogWeights.at(50.0), 50, np.random.default_rng(1)
+    )
     assert labels.tolist() == [0, 1]
     assert total == 1.0
 
 
 def test_walk_is_a_row_of_switches():
     sized = small_target().at(SIZES)
-    problem, one = sized.problem, np.zeros(1)
-    costs = (problem.linear, problem.pairs, problem.pairs_transposed)
-    weights = (one, one, np.array([-0.4]))
+    problem, weights = sized.problem, LogWeights.at(0.4)
+    costs = problem.costs
     labels = problem.sorted_labels
     visited, totals, moved = walk_over_tiers(
-        labels, sized.sizes_array, *costs, *weights, 7, 20, np.random.default_rng(5)
+        labels, sized.sizes_array, costs, weights, 7, 20, np.random.default_rng(5)
     )
     rng, current = np.random.default_rng(5), labels.copy()
     for row in range(20):
-        total, n_accepted = switch_labels(current, sized.sizes_array, *costs, *weights, 7, rng)
+        total, n_accepted = switch_labels(current, sized.sizes_array, costs, weights, 7, rng)
         assert visited[row].tolist() == current.tolist()
         assert (totals[row], moved[row]) == (total, n_accepted)
     assert labels.tolist() == problem.sorted_labels.tolist()

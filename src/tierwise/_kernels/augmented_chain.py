@@ -28,7 +28,7 @@ from tierwise._kernels.augmentation import (
     weights_of_reversals,
 )
 from tierwise._kernels.compiling import compiled, compiled_part
-from tierwise._kernels.consensus import switch_labels
+from tierwise._kernels.consensus import LogWeights, TierCosts, switch_labels
 from tierwise._kernels.theta import ThetaPoints, draw_theta, reflect_theta
 
 _Floats = npt.NDArray[np.float64]
@@ -121,18 +121,9 @@ def iterate(
     for iteration in range(len(visited.totals)):
         energy = theta * answers.misplaced
         overrelaxed = _complete(places, answers, labels, energy, pairs, rng)
-        total, n_accepted = switch_labels(
-            labels,
-            answers.sizes,
-            answers.linear,
-            pairs,
-            np.ascontiguousarray(pairs.T),
-            nothing,
-            nothing,
-            np.array([-theta]),
-            n_switches,
-            rng,
-        )
+        costs = TierCosts(answers.linear, pairs, np.ascontiguousarray(pairs.T))
+        weights = LogWeights(nothing, nothing, np.array([-theta]))
+        total, n_accepted = switch_labels(labels, answers.sizes, costs, weights, n_switches, rng)
         n_rankings, uniform = float(places.shape[0]), rng.random()
         if overrelaxed:
             theta = reflect_theta(points, n_rankings, total, theta, uniform)

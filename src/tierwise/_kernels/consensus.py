@@ -1,13 +1,11 @@
 """Tiers of given sizes: total distance, descent by trades, simulated annealing, Metropolis chains.
 
-``linear`` is (items, tiers) and ``pairs`` is (items, items); either may be empty, of shape (0, 0).
-``pairs_transposed`` is the transpose of ``pairs`` laid out row by row, so that both directions
-of a comparison are read along a row.
-
 The target of a Metropolis chain is a function of the total distance only, given by its logarithm: a
 cubic between knots, and a straight line beyond them. With a single knot it is the straight line of
 a given theta.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,12 +17,32 @@ _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
 
 
+class TierCosts(NamedTuple):
+    """What items cost in tiers, and pairs of items; either may be empty, of shape (0, 0)."""
+
+    linear: _Floats
+    """``[item, tier]``"""
+    pairs: _Floats
+    """``[a, b]``: what it costs that b is not in a worse tier than a."""
+    pairs_transposed: _Floats
+    """The same, laid out so that both directions of a comparison are read along a row."""
+
+
+class LogWeights(NamedTuple):
+    """Log weight of a total distance: a cubic between knots, a straight line beyond them."""
+
+    knots: _Floats
+    values: _Floats
+    slopes: _Floats
+
+    @classmethod
+    def at(cls, theta: float) -> "LogWeights":
+        """Return the straight line of a given theta."""
+        return cls(np.zeros(1), np.zeros(1), np.array([-theta]))
+
+
 @compiled
-def total_cost(
-    labels: npt.NDArray[np.int64],
-    linear: npt.NDArray[np.float64],
-    pairs: npt.NDArray[np.float64],
-) -> float:
+def total_cost(labels: _Integers, linear: _Floats, pairs: _Floats) -> float:
     """Sum ``linear[a, z_a]`` over items and ``pairs[a, b] * [z_b <= z_a]`` over ordered pairs."""
     total = 0.0
     if linear.shape[0] > 0:
@@ -39,15 +57,9 @@ def total_cost(
 
 
 @compiled
-def swap_change(
-    labels: npt.NDArray[np.int64],
-    linear: npt.NDArray[np.float64],
-    pairs: npt.NDArray[np.float64],
-    pairs_transposed: npt.NDArray[np.float64],
-    first: int,
-    second: int,
-) -> float:
+def swap_change(labels: _Integers, costs: TierCosts, first: int, second: int) -> float:
     """Change of the total distance when two items trade their labels, in O(items)."""
+    linear, pairs, pairs_transposed = costs
     if labels[first] == labels[second]:
         return 0.0
     if labels[first] < labels[second]:
@@ -73,10 +85,9 @@ def swap_change(
 
 
 @compiled_part
-def _tier_costs(
-    labels: _Integers, linear: _Floats, pairs: _Floats, pairs_transposed: _Floats, n_tiers: int
-) -> _Floats:
+def _costs_of_items(labels: _Integers, of_tiers: TierCosts, n_tiers: int) -> _Floats:
     """Entry ``[a, l]``: all costs that involve ``a``, were it in tier ``l`` and no other moved."""
+    linear, pairs, pairs_transposed = of_tiers
     n_items = labels.shape[0]
     costs = np.zeros((n_items, n_tiers))
     for item in range(n_items):
@@ -98,16 +109,10 @@ def _tier_costs(
     return costs
 
 
-@compiled
-def _move(
-    costs: _Floats,
-    pairs: _Floats,
-    pairs_transposed: _Floats,
-    labels: _Integers,
-    item: int,
-    target: int,
-) -> None:
+@compiled_part
+def _move(costs: _Floats, of_tiers: TierCosts, labels: _Integers, item: int, target: int) -> None:
     """Put an item in another tier and bring the costs of all others up to date."""
+    pairs, pairs_transposed = of_tiers.pairs, of_tiers.pairs_transposed
     source = labels[item]
     labels[item] = target
     upper, lower = min(source, target), max(source, target)
@@ -119,17 +124,10 @@ def _move(
 
 
 @compiled
-def descend(
-    labels: _Integers,
-    linear: _Floats,
-    pairs: _Floats,
-    pairs_transposed: _Floats,
-    n_tiers: int,
-    tolerance: float,
-) -> None:
+def descend(labels: _Integers, of_tiers: TierCosts, n_tiers: int, tolerance: float) -> None:
     """Swap labels, in place, as long as a swap of two improves the total by over a tolerance."""
-    n_items = labels.shape[0]
-    costs = _tier_costs(labels, linear, pairs, pairs_transposed, n_tiers)
+    n_items, pairs = labels.shape[0], of_tiers.pairs
+    costs = _costs_of_items(labels, of_tiers, n_tiers)
     improved = True
     while improved:
         improved = False
@@ -144,8 +142,8 @@ def descend(
                     # Each of the two was priced as if the other stayed where it is.
                     change -= pairs[first, second] + pairs[second, first]
                 if change < -tolerance:
-                    _move(costs, pairs, pairs_transposed, labels, first, other)
-                    _move(costs, pairs, pairs_transposed, labels, second, one)
+                    _move(costs, of_tiers, labels, first, other)
+                    _move(costs, of_tiers, labels, second, one)
                     improved = True
 
 
@@ -216,29 +214,29 @@ def insert_items(
             labels[item] = best_place
 
 
-@compiled
-def _switch(
-    labels: _Integers,
-    linear: _Floats,
-    pairs: _Floats,
-    pairs_transposed: _Floats,
-    switched: _Integers,
-) -> float:
-    """Pass labels round among some items, by swaps, and return the change of the total."""
+@compiled_part
+def _switch(labels: _Integers, costs: TierCosts, switched: _Integers, number: int) -> float:
+    """Pass labels round among so many items, by swaps, and return the change of the total."""
     change = 0.0
-    for step in range(switched.shape[0] - 1):
+    for step in range(number - 1):
         first, second = switched[step], switched[step + 1]
-        change += swap_change(labels, linear, pairs, pairs_transposed, first, second)
+        change += swap_change(labels, costs, first, second)
         labels[first], labels[second] = labels[second], labels[first]
     return change
+
+
+@compiled_part
+def _switch_back(labels: _Integers, switched: _Integers, number: int) -> None:
+    """Undo what `_switch` did."""
+    for step in range(number - 1, 0, -1):
+        first, second = switched[step], switched[step - 1]
+        labels[first], labels[second] = labels[second], labels[first]
 
 
 @compiled
 def anneal(
     labels: _Integers,
-    linear: _Floats,
-    pairs: _Floats,
-    pairs_transposed: _Floats,
+    costs: TierCosts,
     inverse_temperatures: _Floats,
     n_switched: int,
     rng: np.random.Generator,
@@ -255,14 +253,12 @@ def anneal(
         for position in range(n_switched):
             drawn = position + int(rng.random() * (n_items - position))
             order[position], order[drawn] = order[drawn], order[position]
-        change = _switch(labels, linear, pairs, pairs_transposed, order[:n_switched])
+        change = _switch(labels, costs, order, n_switched)
         if change != 0.0:
             sum_of_changes += abs(change)
             n_changes += 1
         if change > 0.0 and rng.random() >= np.exp(-inverse_temperature * change):
-            for step in range(n_switched - 1, 0, -1):
-                first, second = order[step], order[step - 1]
-                labels[first], labels[second] = labels[second], labels[first]
+            _switch_back(labels, order, n_switched)
     return sum_of_changes / max(n_changes, 1)
 
 
@@ -273,8 +269,9 @@ _ROUND = 0.1
 
 
 @compiled
-def log_weight(total: float, knots: _Floats, values: _Floats, slopes: _Floats) -> float:
+def log_weight(total: float, weights: LogWeights) -> float:
     """Log of the target at a total distance."""
+    knots, values, slopes = weights
     last = knots.shape[0] - 1
     if total <= knots[0]:
         value: float = values[0] + slopes[0] * (total - knots[0])
@@ -321,17 +318,13 @@ def _choose_places(ends: _Integers, chosen: _Integers, rng: np.random.Generator)
 def switch_labels(
     labels: _Integers,
     sizes: _Integers,
-    linear: _Floats,
-    pairs: _Floats,
-    pairs_transposed: _Floats,
-    knots: _Floats,
-    values: _Floats,
-    slopes: _Floats,
+    costs: TierCosts,
+    weights: LogWeights,
     n_steps: int,
     rng: np.random.Generator,
 ) -> tuple[float, int]:
     """Make Metropolis steps on labels, in place; return the total distance and how many moved."""
-    total = total_cost(labels, linear, pairs)
+    total = total_cost(labels, costs.linear, costs.pairs)
     n_accepted = 0
     if sizes.shape[0] == 1:
         return total, n_accepted
@@ -340,28 +333,24 @@ def switch_labels(
     ends = np.zeros(sizes.shape[0] + 1, dtype=np.int64)
     for tier in range(sizes.shape[0]):
         ends[tier + 1] = ends[tier] + sizes[tier]
-    chosen = np.empty(3, dtype=np.int64)
-    height = log_weight(total, knots, values, slopes)
+    chosen, switched = np.empty(3, dtype=np.int64), np.empty(3, dtype=np.int64)
+    height = log_weight(total, weights)
     for _ in range(n_steps):
-        n_chosen = _choose_places(ends, chosen, rng)
-        change = 0.0
-        for step in range(n_chosen - 1):
-            here, there = chosen[step], chosen[step + 1]
-            first, second = listing[here], listing[there]
-            change += swap_change(labels, linear, pairs, pairs_transposed, first, second)
-            labels[first], labels[second] = labels[second], labels[first]
-            listing[here], listing[there] = second, first
-        proposed = log_weight(total + change, knots, values, slopes)
+        number = _choose_places(ends, chosen, rng)
+        chosen[0], chosen[1] = chosen[1], chosen[0]
+        for place in range(number):
+            switched[place] = listing[chosen[place]]
+        change = _switch(labels, costs, switched, number)
+        proposed = log_weight(total + change, weights)
         if proposed >= height or rng.random() < np.exp(proposed - height):
             total += change
             height = proposed
             n_accepted += 1
-            continue
-        for step in range(n_chosen - 2, -1, -1):
-            here, there = chosen[step], chosen[step + 1]
-            first, second = listing[here], listing[there]
-            labels[first], labels[second] = labels[second], labels[first]
-            listing[here], listing[there] = second, first
+            # Each item goes to the place of the next one, and the last to that of the first.
+            for place in range(number):
+                listing[chosen[place]] = switched[place - 1 if place > 0 else number - 1]
+        else:
+            _switch_back(labels, switched, number)
     return total, n_accepted
 
 
@@ -369,12 +358,8 @@ def switch_labels(
 def walk_over_tiers(
     labels: _Integers,
     sizes: _Integers,
-    linear: _Floats,
-    pairs: _Floats,
-    pairs_transposed: _Floats,
-    knots: _Floats,
-    values: _Floats,
-    slopes: _Floats,
+    costs: TierCosts,
+    weights: LogWeights,
     n_steps: int,
     n_rows: int,
     rng: np.random.Generator,
@@ -388,19 +373,9 @@ def walk_over_tiers(
     n_accepted = np.empty(n_rows, dtype=np.int64)
     current = labels.copy()
     for row in range(n_rows):
-        totals[row], n_accepted[row] = switch_labels(
-            current,
-            sizes,
-            linear,
-            pairs,
-            pairs_transposed,
-            knots,
-            values,
-            slopes,
-            n_steps,
-            rng,
-        )
-        visited[row] = current
+        totals[row], n_accepted[row] = switch_labels(current, sizes, costs, weights, n_steps, rng)
+        for item in range(labels.shape[0]):
+            visited[row, item] = current[item]
     return visited, totals, n_accepted
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled, compiled_part, inlined
-from tierwise._kernels.consensus import anneal, total_cost
+from tierwise._kernels.consensus import TierCosts, anneal, total_cost
 from tierwise._kernels.counting import count_bits
 from tierwise._kernels.theta import ThetaPoints, draw_theta, log_partition_at
 
@@ -393,8 +393,8 @@ def _draw_group(
     """
     linear, pairs = costs_of_group(answers, members, number, group)
     labels, theta = groups.labels[group].copy(), groups.thetas[group]
-    transposed = np.ascontiguousarray(pairs.T)
-    anneal(labels, linear, pairs, transposed, np.full(n_swaps, theta), 2, rng)
+    costs = TierCosts(linear, pairs, np.ascontiguousarray(pairs.T))
+    anneal(labels, costs, np.full(n_swaps, theta), 2, rng)
     move_units(answers, groups.labels[group], labels, groups.units, group)
     for item in range(labels.shape[0]):
         groups.labels[group, item] = labels[item]

@@ -142,15 +142,15 @@ def _descend_from_random_start(
     """Labels that no swap of two improves, nor another place of one where tiers are strict."""
     n_items = problem.n_items
     labels = generator.permutation(problem.sorted_labels)
-    arrays = (labels, problem.linear, problem.pairs, problem.pairs_transposed)
+    costs = problem.costs
     switched = min(annealing.switched, n_items)
-    usual_change = anneal(*arrays, np.zeros(_WARM_UP_STEPS), switched, generator)
+    usual_change = anneal(labels, costs, np.zeros(_WARM_UP_STEPS), switched, generator)
     if usual_change > 0.0:
         # At the end only changes that are small even between neighbouring tiers are accepted.
         start, end = 1.0 / usual_change, max(200.0, 2.0 * n_items) / usual_change
         space = np.linspace if annealing.schedule == "linear" else np.geomspace
-        anneal(*arrays, space(start, end, steps), switched, generator)
-        descend(*arrays, len(problem.sizes), problem.tolerance)
+        anneal(labels, costs, space(start, end, steps), switched, generator)
+        descend(labels, costs, len(problem.sizes), problem.tolerance)
         if _is_strict(problem):
             insert_items(labels, problem.pairs, problem.pairs_transposed, problem.tolerance)
     return labels

@@ -153,6 +153,5 @@ def _descended(problem: Problem, labels: npt.NDArray[np.int64] | None) -> npt.ND
         closer[np.argsort(-wins, kind="stable")] = problem.sorted_labels
     else:
         closer = labels.copy()
-    arrays = (closer, problem.linear, problem.pairs, problem.pairs_transposed)
-    descend(*arrays, len(problem.sizes), problem.tolerance)
+    descend(closer, problem.costs, len(problem.sizes), problem.tolerance)
     return closer

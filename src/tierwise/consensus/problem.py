@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise._kernels.consensus import total_cost
+from tierwise._kernels.consensus import TierCosts, total_cost
 from tierwise.errors import InputError
 from tierwise.tiers import Sizes, check_sizes
 
@@ -50,6 +50,11 @@ class Problem:
     def n_items(self) -> int:
         """Number of items."""
         return sum(self.sizes)
+
+    @property
+    def costs(self) -> TierCosts:
+        """All costs, as the kernels take them."""
+        return TierCosts(self.linear, self.pairs, self.pairs_transposed)
 
     @property
     def sizes_array(self) -> npt.NDArray[np.int64]:

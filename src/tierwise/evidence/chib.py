@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise._kernels.consensus import switch_labels
+from tierwise._kernels.consensus import LogWeights, switch_labels
 from tierwise._util.types import Estimate
 from tierwise.answers.dispatch import completions_of_assessors
 from tierwise.consensus.problem import make_problem
@@ -166,16 +166,12 @@ class _Chain:
 
     def _switch(self, problem: Problem, labels: Labels, theta: float) -> tuple[Labels, float]:
         """Let items trade tiers given theta and all completions; return the distance too."""
-        moved, nothing = labels.copy(), np.zeros(1)
+        moved = labels.copy()
         total, _ = switch_labels(
             moved,
             problem.sizes_array,
-            problem.linear,
-            problem.pairs,
-            problem.pairs_transposed,
-            nothing,
-            nothing,
-            np.array([-theta]),
+            problem.costs,
+            LogWeights.at(theta),
             _SWITCHES_PER_ITEM * problem.n_items,
             self._rng,
         )

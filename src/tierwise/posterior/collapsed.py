@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tierwise._kernels.consensus import log_weight, walk_over_tiers
+from tierwise._kernels.consensus import LogWeights, log_weight, walk_over_tiers
 from tierwise.posterior.target import summed_over
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class CollapsedWalk:
     """
 
     sized: SizedTarget
-    weights: WeightTable = field(repr=False)
+    weights: LogWeights = field(repr=False)
     n_steps: int
 
     def __call__(
@@ -54,12 +54,8 @@ class CollapsedWalk:
         labels, totals, n_accepted = walk_over_tiers(
             state.labels,
             sized.sizes_array,
-            sized.problem.linear,
-            sized.problem.pairs,
-            sized.problem.pairs_transposed,
-            weights.knots,
-            weights.values,
-            weights.slopes,
+            sized.problem.costs,
+            weights,
             self.n_steps,
             len(kept),
             rng,
@@ -95,20 +91,7 @@ class CollapsedWalk:
         return thetas, self.sized.log_posteriors(totals)
 
 
-@dataclass(frozen=True, eq=False)
-class WeightTable:
-    """Log weight of a total distance: a cubic between knots, a straight line beyond them."""
-
-    knots: NDArray[np.float64]
-    values: NDArray[np.float64]
-    slopes: NDArray[np.float64]
-
-    def __call__(self, total: float) -> float:
-        """Log weight of one total distance."""
-        return log_weight(total, self.knots, self.values, self.slopes)
-
-
-def tabulate_weights(sized: SizedTarget) -> WeightTable:
+def tabulate_weights(sized: SizedTarget) -> LogWeights:
     """Tabulate the log weight of every total distance that tiers of these sizes can have.
 
     Intervals are halved until a cubic hits the exact value in their middle.
@@ -124,7 +107,7 @@ def tabulate_weights(sized: SizedTarget) -> WeightTable:
             exact[middle] = _evaluate(sized.theta, middle)
             cubic = _table({left: exact[left], right: exact[right]})
             rounding = 4e-16 * abs(exact[middle][0])
-            if abs(cubic(middle) - exact[middle][0]) > TOLERANCE + rounding:
+            if abs(log_weight(middle, cubic) - exact[middle][0]) > TOLERANCE + rounding:
                 halves += [(left, middle), (middle, right)]
         unsure = halves
     return _table(exact)
@@ -149,7 +132,7 @@ def _evaluate(theta: ThetaGivenDistance, total: float) -> tuple[float, float]:
     return density.log_integral, -density.mean
 
 
-def _table(exact: dict[float, tuple[float, float]]) -> WeightTable:
+def _table(exact: dict[float, tuple[float, float]]) -> LogWeights:
     knots = sorted(exact)
     values, slopes = zip(*(exact[total] for total in knots), strict=True)
-    return WeightTable(np.array(knots), np.array(values), np.array(slopes))
+    return LogWeights(np.array(knots), np.array(values), np.array(slopes))

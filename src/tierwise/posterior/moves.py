@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from tierwise._kernels.consensus import switch_labels
+from tierwise._kernels.consensus import LogWeights, switch_labels
 from tierwise._util.checks import check_choice, check_count
 from tierwise.errors import InputError, TooLargeError, grouped, use
 from tierwise.partition.base import ExactPartition
@@ -53,16 +53,11 @@ class SwitchTiers:
         """Try a number of switches."""
         sized = self.target.at(state.sizes)
         labels = state.labels.copy()
-        nothing = np.zeros(1)
         total, n_accepted = switch_labels(
             labels,
             sized.sizes_array,
-            sized.problem.linear,
-            sized.problem.pairs,
-            sized.problem.pairs_transposed,
-            nothing,
-            nothing,
-            np.array([-state.theta]),
+            sized.problem.costs,
+            LogWeights.at(state.theta),
             self.n_steps,
             rng,
         )
