@@ -86,6 +86,19 @@ class Rule:
         """Whether the distance is a sum over items."""
         return self.misplaced == 0
 
+    def units(
+        self, blocks: npt.NDArray[np.int32], labels: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.int64]:
+        """Distance of each row from tiers, in units, from the blocks and the labels of its items.
+
+        Where all rows have the same blocks, or the same labels, these may be a single row.
+        """
+        from tierwise._kernels.orderings import WHOLE, distance_units
+
+        units = np.zeros((max(len(blocks), len(labels)), 1), dtype=np.int64)
+        distance_units(blocks, labels, self.misplaced, self.tied, self.placing, WHOLE, units)
+        return units[:, 0]
+
     def in_largest_units(self) -> Rule:
         """Return the same distance in the largest units that keep its costs whole."""
         if 1 in (self.misplaced, self.tied):
@@ -165,8 +178,6 @@ class Distance(ABC):
         >>> get_distance("kendall").between(np.array([[0, 1, 0, 1], [0, 0, 1, 1]]), (2, 2))
         array([3., 0.])
         """
-        from tierwise._kernels.orderings import distance_units
-
         rule = self.checked_rule(sizes)
         checked = np.asarray(sequences)
         if checked.ndim != 2 or checked.dtype.kind not in "iu" or checked.shape[1] != sum(sizes):
@@ -175,13 +186,8 @@ class Distance(ABC):
             )
         if checked.size and not 0 <= checked.min() <= checked.max() < len(sizes):
             raise InputError(f"sequences must hold tiers counted from 0, up to {len(sizes) - 1}")
-        units = distance_units(
-            self.block_of_place(sizes)[None],
-            np.ascontiguousarray(checked, dtype=np.int64),
-            rule.misplaced,
-            rule.tied,
-            rule.placing,
-        )
+        labels = np.ascontiguousarray(checked, dtype=np.int64)
+        units = rule.units(self.block_of_place(sizes)[None], labels)
         return units.astype(np.float64) * rule.unit
 
     def costs(self, counts: BlockCounts, sizes: Sizes) -> Costs:

@@ -1,4 +1,4 @@
-"""Data augmentation: linear extensions of partial orders, and redraws of completions.
+"""Data augmentation: linear extensions of partial orders, redraws of completions, and chains.
 
 Linear extensions are the complete orderings that agree with a partial order. ``relation[a, b]``
 says that item a comes before item b; it is transitive and has no cycles.
@@ -8,7 +8,19 @@ makes each completion. Item by item, an item is taken out and put back anywhere 
 item that must come before it and the first that must come after, with the probability of each place
 given the order of the others. Where every place is a block of its own, as for strict tiers and for
 inversions, to put an item one place further changes the distance by the pair of neighbours that it
-passes, so that the weights of all places are found on the way there.
+passes, so that the weights of all places are found on the way there. There, one kernel draws
+completions, tiers and theta in turn.
+
+Theta and the completions depend on each other, so that both would walk at random by small steps. In
+most iterations they are therefore overrelaxed: a new draw comes to lie on the other side of its
+distribution. The uniform number by which the present value would have been drawn is found, and
+one less that number taken instead; this leaves every conditional distribution as it is.
+
+Tanner, M. A. and Wong, W. H. (1987). The calculation of posterior distributions by data
+augmentation. Journal of the American Statistical Association 82, 528-540.
+
+Neal, R. M. (1998). Suppressing random walks in Markov chain Monte Carlo using ordered
+overrelaxation. In: Jordan, M. I. (ed.), Learning in Graphical Models, 205-228.
 """
 
 from typing import NamedTuple
@@ -17,12 +29,21 @@ import numpy as np
 import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled, compiled_part, inlined
+from tierwise._kernels.consensus import LogWeights, TierCosts, switch_labels
+from tierwise._kernels.counting import add_block_pair_counts
 from tierwise._kernels.ordered_partition import choose
 from tierwise._kernels.orderings import order_of, table_units
+from tierwise._kernels.theta import ThetaPoints, draw_theta, reflect_theta
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
+_Places = npt.NDArray[np.int32]
 _Relation = npt.NDArray[np.bool_]
+
+# Sums of weights up to this logarithm are numbers.
+_MOST_LOG_WEIGHT = 600.0
+# Share of the iterations that are overrelaxed; the others make sure that everything is reached.
+_OVERRELAXED = 0.9
 
 
 @compiled_part
@@ -115,13 +136,6 @@ def draw_log_weights(relation: _Relation, draws: int, rng: np.random.Generator) 
             for other in range(n_items):
                 waiting[other] -= int(relation[item, other])
     return logs
-
-
-_Places = npt.NDArray[np.int32]
-
-
-# Sums of weights up to this logarithm are numbers.
-MOST_LOG_WEIGHT = 600.0
 
 
 class Model(NamedTuple):
@@ -270,7 +284,7 @@ def weights_of_reversals(energy: float, n_items: int) -> _Floats:
     probable than others by as much, where no chain stays.
     """
     logs = -energy * np.arange(-n_items, n_items + 1)
-    weights: _Floats = np.exp(np.minimum(logs, MOST_LOG_WEIGHT))
+    weights: _Floats = np.exp(np.minimum(logs, _MOST_LOG_WEIGHT))
     return weights
 
 
@@ -344,6 +358,32 @@ def reflect_item(completion: Completion, item: int, uniform: float) -> None:
     _put_item(completion, item, low, high, remainder)
 
 
+@inlined
+def _sweep(
+    places: _Places,
+    relations: npt.NDArray[np.bool_],
+    which: _Integers,
+    labels: _Integers,
+    energy: float,
+    overrelaxed: bool,  # noqa: FBT001
+    rng: np.random.Generator,
+) -> None:
+    """Take out every item of every row once, and put it back: at random, or overrelaxed."""
+    n_items = places.shape[1]
+    order, weights = np.empty(n_items, dtype=np.int64), np.empty(n_items)
+    powers = weights_of_reversals(energy, n_items)
+    for row in range(places.shape[0]):
+        relation = relations[which[row]]
+        completion = Completion(order, places[row], relation, labels, powers, weights)
+        for item in range(n_items):
+            order[places[row, item]] = item
+        for item in range(n_items):
+            if overrelaxed:
+                reflect_item(completion, item, rng.random())
+            else:
+                reinsert_item(completion, item, rng.random())
+
+
 @compiled
 def reinsert_where_places_are_blocks(
     places: _Places,
@@ -358,16 +398,7 @@ def reinsert_where_places_are_blocks(
     As `reinsert_items` where every place is a block of its own and nothing but reversed pairs
     costs anything: each costs so much energy.
     """
-    n_items = places.shape[1]
-    order, weights = np.empty(n_items, dtype=np.int64), np.empty(n_items)
-    powers = weights_of_reversals(energy, n_items)
-    for row in range(places.shape[0]):
-        relation = relations[which[row]]
-        completion = Completion(order, places[row], relation, labels, powers, weights)
-        for item in range(n_items):
-            order[places[row, item]] = item
-        for item in range(n_items):
-            reinsert_item(completion, item, rng.random())
+    _sweep(places, relations, which, labels, energy, False, rng)  # noqa: FBT003
 
 
 @compiled
@@ -409,3 +440,71 @@ def refill_places(
         change = table_units(table, model.misplaced, model.tied, model.placing) - units
         if change <= 0 or rng.random() < np.exp(-model.theta * change):
             places[row] = proposal[0]
+
+
+class OpenAnswers(NamedTuple):
+    """Answers that leave orders open, and what tiers of given sizes make of them."""
+
+    relations: npt.NDArray[np.bool_]
+    """``[answer, a, b]``: whether an answer puts item a before b, directly or not."""
+    which: _Integers
+    """The answer that each completion is of."""
+    sizes: _Integers
+    """Sizes of the tiers."""
+    misplaced: float
+    """What a reversed pair costs."""
+    linear: _Floats
+    """What items cost in tiers, in all completions together, whatever these are."""
+
+
+class Visited(NamedTuple):
+    """Where a chain was after each iteration."""
+
+    labels: _Integers
+    totals: _Floats
+    thetas: _Floats
+    accepted: _Integers
+
+
+@compiled
+def iterate(
+    places: _Places,
+    labels: _Integers,
+    theta: float,
+    answers: OpenAnswers,
+    points: ThetaPoints,
+    n_switches: int,
+    visited: Visited,
+    rng: np.random.Generator,
+) -> int:
+    """Redraw completions, tiers by Metropolis switches, and theta, as often as there is room.
+
+    Places and labels change in place. Returns how many iterations were made: it ends where theta
+    cannot be drawn from the points, which is then not a number.
+    """
+    n_items = labels.shape[0]
+    nothing = np.zeros(1)
+    pairs = np.empty((n_items, n_items))
+    misplaced = np.full(places.shape[0], answers.misplaced)
+    for iteration in range(len(visited.totals)):
+        energy, overrelaxed = theta * answers.misplaced, rng.random() < _OVERRELAXED
+        _sweep(places, answers.relations, answers.which, labels, energy, overrelaxed, rng)
+        # What it costs, in all completions, that an item is not in a worse tier than another.
+        pairs[:] = 0.0
+        add_block_pair_counts(places, misplaced, pairs)
+        costs = TierCosts(answers.linear, pairs, np.ascontiguousarray(pairs.T))
+        weights = LogWeights(nothing, nothing, np.array([-theta]))
+        total, n_accepted = switch_labels(labels, answers.sizes, costs, weights, n_switches, rng)
+        n_rankings, uniform = float(places.shape[0]), rng.random()
+        if overrelaxed:
+            theta = reflect_theta(points, n_rankings, total, theta, uniform)
+        else:
+            theta = draw_theta(points, n_rankings, total, theta, uniform)
+        for item in range(n_items):
+            visited.labels[iteration, item] = labels[item]
+        visited.totals[iteration] = total
+        visited.thetas[iteration] = theta
+        visited.accepted[iteration] = n_accepted
+        if np.isnan(theta):
+            return iteration + 1
+    return len(visited.totals)

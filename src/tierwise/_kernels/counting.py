@@ -91,16 +91,6 @@ def add_block_pair_counts(blocks: NDArray[np.int32], weights: Numbers, counts: N
                 counts[first, second] += weight * (block < blocks[row, second])
 
 
-@compiled
-def add_answer_places(
-    places: NDArray[np.int32], weights: Numbers, answers: NDArray[np.int64], counts: Numbers
-) -> None:
-    """Add to ``counts[answer, item, place]`` the weight of rows that belong to the answer."""
-    for row in range(places.shape[0]):
-        for item in range(places.shape[1]):
-            counts[answers[row], item, places[row, item]] += weights[row]
-
-
 @compiled_part
 def _count_mistakes(against: int, compared: _Integers) -> int:
     """Count the answers, in layers, that an ordering goes against."""

@@ -12,7 +12,7 @@ Among the labels that have items left, the smallest weighs 1 and any other ``exp
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_part
+from tierwise._kernels.compiling import compiled, compiled_part, inlined
 
 # Below so many items it takes less to count the bounds that a uniform number is above than to take
 # its logarithm.
@@ -116,8 +116,8 @@ def place_probabilities(decay: npt.NDArray[np.float64]) -> npt.NDArray[np.float6
     return probabilities
 
 
-# What a part of a distance is charged by.
-EARLIER_BLOCK, BETTER_TIER = 0, 1
+# What a pair is charged to: the whole distance, or a part of it.
+WHOLE, EARLIER_BLOCK, BETTER_TIER = 0, 1, 2
 # Counting a contingency table pays if it has so many times fewer cells than there are pairs.
 _PAIRS_PER_CELL = 6
 
@@ -144,17 +144,23 @@ def distance_units(
     misplaced: int,
     tied: int,
     placing: npt.NDArray[np.int64],
-) -> npt.NDArray[np.int64]:
-    """Distance of each row from the tiers, in units, from the blocks and the labels of its items.
+    charged: int,
+    units: npt.NDArray[np.int64],
+) -> None:
+    """Add to ``units[row, part]`` the distance of each row from the tiers.
 
-    Items are columns, in any order. Where all rows have the same blocks, or the same labels, these
-    may be given as a single row.
+    Items are columns, in any order, of which the blocks and the labels are given. Where all rows
+    have the same blocks, or the same labels, these may be given as a single row. Of several parts,
+    a pair belongs to that of the earlier item's block, or of the better tier, which is that of the
+    later item.
     """
     n_items = blocks.shape[1]
     block_step, label_step = int(blocks.shape[0] > 1), int(labels.shape[0] > 1)
-    units = np.zeros(max(blocks.shape[0], labels.shape[0]), dtype=np.int64)
     compared = misplaced != 0 or tied != 0
-    by_table = compared and _PAIRS_PER_CELL * placing.size < n_items * n_items
+    few_cells = _PAIRS_PER_CELL * placing.size < n_items * n_items
+    by_table = compared and charged == WHOLE and few_cells
+    # Seen from the end, the later item comes first and the better tier is the larger label.
+    sign = -1 if charged == BETTER_TIER else 1
     table = np.empty(placing.shape, dtype=np.int64)
     own_blocks = np.empty(n_items, dtype=np.int32)
     own_labels = np.empty(n_items, dtype=np.int32)
@@ -163,44 +169,20 @@ def distance_units(
             table[:] = 0
             for item in range(n_items):
                 table[blocks[block_step * row, item], labels[label_step * row, item]] += 1
-            units[row] = table_units(table, misplaced, tied, placing)
+            units[row, 0] += table_units(table, misplaced, tied, placing)
             continue
         for item in range(n_items):
-            own_blocks[item] = blocks[block_step * row, item]
-            own_labels[item] = labels[label_step * row, item]
-            units[row] += placing[own_blocks[item], own_labels[item]]
-        for item in range(n_items if compared else 0):
-            n_reversed, n_tied = _compare_with_all(own_blocks, own_labels, item)
-            units[row] += misplaced * n_reversed + tied * n_tied
-    return units
-
-
-@compiled
-def part_distances(
-    blocks: npt.NDArray[np.int32],
-    labels: npt.NDArray[np.int64],
-    charged: int,
-    tied: int,
-    distances: npt.NDArray[np.float64],
-) -> None:
-    """Add to ``distances[row, part]`` the distance of each row, by parts.
-
-    A pair that is reversed, or tied where ties are charged, belongs to the part of the earlier
-    item's block, or of the better tier, which is that of the later item.
-    """
-    n_items = labels.shape[0]
-    # Seen from the end, the later item comes first and the better tier is the larger label.
-    sign = 1 if charged == EARLIER_BLOCK else -1
-    own_blocks = np.empty(n_items, dtype=np.int32)
-    own_labels = np.empty(n_items, dtype=np.int32)
-    for row in range(blocks.shape[0]):
+            own_blocks[item] = sign * blocks[block_step * row, item]
+            own_labels[item] = sign * labels[label_step * row, item]
         for item in range(n_items):
-            own_blocks[item] = sign * blocks[row, item]
-            own_labels[item] = sign * labels[item]
-        for item in range(n_items):
-            n_reversed, n_tied = _compare_with_all(own_blocks, own_labels, item)
-            part = blocks[row, item] if charged == EARLIER_BLOCK else labels[item]
-            distances[row, part] += n_reversed + (n_tied if tied != 0 else 0)
+            block, label = sign * own_blocks[item], sign * own_labels[item]
+            part = 0
+            if charged != WHOLE:
+                part = block if charged == EARLIER_BLOCK else label
+            units[row, part] += placing[block, label]
+            if compared:
+                n_reversed, n_tied = _compare_with_all(own_blocks, own_labels, item)
+                units[row, part] += misplaced * n_reversed + tied * n_tied
 
 
 @compiled_part
@@ -294,7 +276,7 @@ def _smaller_labels(table: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     return smaller
 
 
-@compiled_part
+@inlined
 def _swap_units(
     smaller: npt.NDArray[np.int64],
     first_block: int,

@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from tierwise._kernels.consensus import total_cost
 from tierwise._kernels.counting import add_block_pair_counts, add_place_counts
-from tierwise._kernels.orderings import distance_units
 from tierwise._util.types import NOT_LISTED
 from tierwise.data.counts import BlockCounts
 from tierwise.distances import Costs, Distance
@@ -110,8 +109,7 @@ class Completions(ABC):
 
     def _units_of_blocks(self, blocks: NDArray[np.int32], labels: Labels) -> NDArray[np.int64]:
         """Distance of each row from the tiers, in units, from the block of each item."""
-        rule = self.rule
-        return distance_units(blocks, labels[None], rule.misplaced, rule.tied, rule.placing)
+        return self.rule.units(blocks, labels[None])
 
 
 class ExactCompletions(Completions):

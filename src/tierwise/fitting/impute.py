@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 import numpy as np
 
 from tierwise._kernels.augmentation import list_extensions
-from tierwise._kernels.counting import add_answer_places
+from tierwise._kernels.counting import add_place_counts
 from tierwise._kernels.luce_times import complete_blocks, move_times
-from tierwise._kernels.orderings import distance_units
 from tierwise._util.cards import Card
 from tierwise._util.checks import RandomSource, as_generator, check_count
 from tierwise._util.results import Result
@@ -174,8 +173,7 @@ def summed_places(answers: OpenAnswers, models: Models) -> Floats:
         weights = np.zeros(len(places))
         for group in groups:
             weights += group.weigh(places, mistakes)
-        row = np.zeros(len(places), dtype=np.int64)
-        add_answer_places(places, weights / len(models), row, probabilities[pattern][None])
+        add_place_counts(places, weights / len(models), probabilities[pattern])
     return probabilities
 
 
@@ -193,8 +191,7 @@ class _Group:
 
     def weigh(self, places: Places, mistakes: npt.NDArray[np.int64]) -> Floats:
         """Sum over models the probability of each ordering among those given."""
-        blocks, rule = self.block_of_place[places], self.rule
-        units = distance_units(blocks, self.labels[None], rule.misplaced, rule.tied, rule.placing)
+        units = self.rule.units(self.block_of_place[places], self.labels[None])
         # Orderings at the same distance with as many mistakes are equally probable.
         n_mistakes = int(mistakes.max()) + 1
         kind = units * n_mistakes + mistakes
@@ -378,13 +375,13 @@ def drawn_places(
     """
     drawn = answers.drawn(models, rng)
     n_patterns, n_items = drawn.places.shape
-    rows = np.arange(n_patterns)
+    rows, items = np.arange(n_patterns)[:, None], np.arange(n_items)
     halves = []
     for first in range(2):
         # Each half goes through every other model, from one to the next with the same completions.
         chosen = range(first, len(models), 2) if len(models) > 1 else range(1)
         each = max(draws // 2 // len(chosen), 1)
-        share = np.full(n_patterns, 1.0 / (each * len(chosen)))
+        share = 1.0 / (each * len(chosen))
         counts = np.zeros((n_patterns, n_items, n_items))
         for number in chosen:
             sweep = drawn.under(number)
@@ -392,7 +389,7 @@ def drawn_places(
                 sweep()
             for _ in range(each):
                 sweep()
-                add_answer_places(drawn.places, share, rows, counts)
+                counts[rows, items, drawn.places] += share
         halves.append(counts)
     mean, other = halves
     spread = (mean - other) / 2

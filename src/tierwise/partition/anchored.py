@@ -70,20 +70,12 @@ class Orderings:
     """Orderings as label sequences, weighed by tiers that get coarser and coarser."""
 
     def __init__(self, sequences: npt.NDArray[np.int64], sizes: Sizes, distance: Distance) -> None:
-        from tierwise._kernels.orderings import distance_units
-
         self.sequences = sequences
         self.sizes = sizes
         self._distance = distance
         self._sizes_array = np.array(sizes, dtype=np.int64)
         self._rule = distance.rule(sizes).in_largest_units()
-        self._units = distance_units(
-            distance.block_of_place(sizes)[None],
-            sequences,
-            self._rule.misplaced,
-            self._rule.tied,
-            self._rule.placing,
-        )
+        self._units = self._rule.units(distance.block_of_place(sizes)[None], sequences)
 
     @property
     def distances(self) -> npt.NDArray[np.float64]:

@@ -144,14 +144,11 @@ def strict_draws(n_items: int, theta: float, n_rows: int, seed: int) -> StrictDr
     >>> draws.sequences.shape
     (1000, 4)
     """
-    from tierwise._kernels.orderings import distance_units
-
     strict = ClosedPartition((1,) * n_items, get_distance("kendall"))
     sequences = strict.draw_sequences(theta, n_rows, np.random.default_rng(seed))
     blocks = np.arange(n_items, dtype=np.int32)[None]
-    rule = strict.rule
-    units = distance_units(blocks, sequences, rule.misplaced, rule.tied, rule.placing)
-    distances = units.astype(np.float64) * float(rule.unit)
+    units = strict.rule.units(blocks, sequences)
+    distances = units.astype(np.float64) * float(strict.rule.unit)
     log_partition = float(strict.log_value(theta))
     # Many of them are kept, so they are kept small.
     return StrictDraws(theta, sequences.astype(np.int16), distances, log_partition)

@@ -88,21 +88,22 @@ class GeneralisedPartition(ExactPartition):
 
     def part_distances(self, blocks: NDArray[np.int32], labels: _Integers) -> _Floats:
         """Distance of each row from tiers, by parts."""
-        from tierwise._kernels.orderings import BETTER_TIER, EARLIER_BLOCK, part_distances
+        from tierwise._kernels.orderings import BETTER_TIER, EARLIER_BLOCK, distance_units
 
-        tied = self.distance.rule(self.sizes).tied
+        rule = self.distance.rule(self.sizes)
         by_place = self.concentration == "place"
         charged = EARLIER_BLOCK if by_place else BETTER_TIER
-        n_blocks = len(self.distance.blocks(self.sizes))
-        distances = np.zeros((len(blocks), max(n_blocks, len(self.sizes))))
-        part_distances(
+        units = np.zeros((len(blocks), max(rule.placing.shape)), dtype=np.int64)
+        distance_units(
             np.ascontiguousarray(blocks, dtype=np.int32),
-            np.ascontiguousarray(labels, dtype=np.int64),
+            np.ascontiguousarray(labels, dtype=np.int64)[None],
+            rule.misplaced,
+            rule.tied,
+            rule.placing,
             charged,
-            tied,
-            distances,
+            units,
         )
-        return distances[:, : self.n_parts]
+        return units[:, : self.n_parts] * rule.unit
 
 
 class ClosedParts(GeneralisedPartition):

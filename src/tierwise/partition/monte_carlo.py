@@ -136,8 +136,6 @@ class PathPartition(PartitionFunction):
     @cached_property
     def _chains(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Label sequences of the chains and their distances in units, from a uniform start."""
-        from tierwise._kernels.orderings import distance_units
-
         check_memory(
             # The chains, their places, and what is drawn while they are shuffled.
             3 * N_CHAINS * self.n_items * np.dtype(np.int64).itemsize,
@@ -148,9 +146,7 @@ class PathPartition(PartitionFunction):
         labels = np.repeat(np.arange(len(sizes)), sizes)
         sequences = self._rng.permuted(np.tile(labels, (N_CHAINS, 1)), axis=1)
         blocks = self.distance.block_of_place(self.sizes)[None]
-        rule = self.rule
-        units = distance_units(blocks, sequences, rule.misplaced, rule.tied, rule.placing)
-        return sequences, units
+        return sequences, self.rule.units(blocks, sequences)
 
     def _climb(self) -> None:
         """Add a rung: theta is per unit here."""

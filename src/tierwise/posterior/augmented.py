@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise._kernels.augmented_chain import OpenAnswers, Visited, iterate
+from tierwise._kernels.augmentation import OpenAnswers, Visited, iterate
 from tierwise._kernels.comparisons import LARGEST_THETA, LEAST_THETA
 from tierwise._kernels.inversions_partition import THETA, load, make_board_at_theta
 from tierwise._kernels.ordered_partition import ABOVE, BELOW, make_dealing, make_tiers
