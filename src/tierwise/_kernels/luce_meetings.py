@@ -31,13 +31,13 @@ from tierwise._kernels.luce_worths import (
     Effects,
     Meeting,
     Stand,
+    TierMeetings,
     add_up,
     draw_worths,
     log_total,
     move_effects,
     rescale,
     set_worth,
-    shares,
     walk_worths,
 )
 from tierwise._kernels.ordered_partition import (
@@ -67,11 +67,10 @@ _WALKS_IN_ORDER = 4
 def _move_meetings(item: int, before: int, after: int, given: Meeting, stand: Stand) -> None:
     """Tell all items that one of those they met is in another tier."""
     for other in range(len(stand.labels)):
-        stand.first[other, before] -= given.met_as_second[item, other]
-        stand.first[other, after] += given.met_as_second[item, other]
-        if given.has_position:
-            stand.second[other, before] -= given.met[item, other]
-            stand.second[other, after] += given.met[item, other]
+        for side in range(given.n_sides):
+            times = given.between[item, given.n_sides * other + side]
+            stand.met[other, given.n_sides * before + side] -= times
+            stand.met[other, given.n_sides * after + side] += times
 
 
 @compiled_part
@@ -80,11 +79,10 @@ def _close(tier: int, count: int, given: Meeting, stand: Stand) -> int:
     last = count - 1
     label_last_as(tier, last, stand.labels)
     for item in range(len(stand.labels)):
-        stand.first[item, tier] = stand.first[item, last]
-        stand.first[item, last] = 0.0
-        if given.has_position:
-            stand.second[item, tier] = stand.second[item, last]
-            stand.second[item, last] = 0.0
+        for side in range(given.n_sides):
+            column = given.n_sides * last + side
+            stand.met[item, given.n_sides * tier + side] = stand.met[item, column]
+            stand.met[item, column] = 0.0
     stand.sizes[tier] = stand.sizes[last]
     stand.sizes[last] = 0.0
     if tier != last:
@@ -98,19 +96,25 @@ def _approximate_worth(
 ) -> tuple[float, float]:
     """About the mean and the standard deviation of the log worth of an item, given all others."""
     point, bend = start, 1.0
+    first, draw = given.effects[0], given.effects[1]
     for step in range(3):
         own = np.exp(point)
         slope, bend = given.arrivals[item] + given.shape - own, own
         for tier in range(count):
-            met = stand.first[item, tier]
-            if met > 0.0:
-                share, change = shares(own, stand.worths[tier], given.effects)
+            for side in range(given.n_sides):
+                met = stand.met[item, given.n_sides * tier + side]
+                if met == 0.0:
+                    continue
+                winning, losing = own, stand.worths[tier]
+                root = draw * np.sqrt(winning * losing) if draw > 0.0 else 0.0
+                if side == 0:
+                    winning *= first
+                else:
+                    losing *= first
+                total = winning + losing + root
+                share = (winning + 0.5 * root) / total
                 slope -= met * share
-                bend += met * change
-            if given.has_position and stand.second[item, tier] > 0.0:
-                share, change = shares(stand.worths[tier], own, given.effects)
-                slope -= stand.second[item, tier] * (1.0 - share)
-                bend += stand.second[item, tier] * change
+                bend += met * ((winning + 0.25 * root) / total - share * share)
         if step < 2:
             point += min(max(slope / bend, -_LONGEST_STEP), _LONGEST_STEP)
     return point, 1.0 / np.sqrt(bend)
@@ -124,12 +128,10 @@ def _log_density_of_item(
     own = np.exp(log_worth)
     value = (given.arrivals[item] + given.shape) * log_worth - own - lgamma(given.shape)
     for tier in range(count):
-        met = stand.first[item, tier]
-        if met > 0.0:
-            value -= met * log_total(own, stand.worths[tier], given.effects)
-        if given.has_position and stand.second[item, tier] > 0.0:
-            met = stand.second[item, tier]
-            value -= met * log_total(stand.worths[tier], own, given.effects)
+        for side in range(given.n_sides):
+            met = stand.met[item, given.n_sides * tier + side]
+            if met > 0.0:
+                value -= met * log_total(own, stand.worths[tier], side, given.effects)
     return float(value)
 
 
@@ -138,15 +140,11 @@ def _write_logs(item: int, count: int, given: Meeting, stand: Stand, logs: _Floa
     """Write the log-likelihood of the answers about an item in each tier, given all worths."""
     for tier in range(count):
         logs[tier] = given.arrivals[item] * stand.logs[tier]
-    for other in range(count):
-        met = stand.first[item, other]
+    for column in range(given.n_sides * count):
+        met = stand.met[item, column]
         if met > 0.0:
             for tier in range(count):
-                logs[tier] -= met * stand.table[other, tier]
-        if given.has_position and stand.second[item, other] > 0.0:
-            met = stand.second[item, other]
-            for tier in range(count):
-                logs[tier] -= met * stand.turned[other, tier]
+                logs[tier] -= met * stand.table[column, tier]
 
 
 @inlined
@@ -211,11 +209,9 @@ def _gain_of_move(item: int, target: int, count: int, given: Meeting, stand: Sta
     """Return what the log-likelihood gains if an item goes to another tier."""
     own = stand.labels[item]
     gain = given.arrivals[item] * (stand.logs[target] - stand.logs[own])
-    for tier in range(count):
-        gain -= stand.first[item, tier] * (stand.table[tier, target] - stand.table[tier, own])
-        if given.has_position:
-            change = stand.turned[tier, target] - stand.turned[tier, own]
-            gain -= stand.second[item, tier] * change
+    for column in range(given.n_sides * count):
+        change = stand.table[column, target] - stand.table[column, own]
+        gain -= stand.met[item, column] * change
     return float(gain)
 
 
@@ -280,7 +276,7 @@ class _Parts(NamedTuple):
     members, above
         The items, and whether each is above the gap, 1 or 0.
     changes
-        Changes of log totals by tier.
+        ``[part, n_sides * tier + side]``: changes of log totals.
     """
 
     n_tiers: int
@@ -324,16 +320,14 @@ def _write_changes(
 ) -> None:
     """Write by how much log totals change for an item of another worth, by the tier it meets.
 
-    Its own tiers are worth ``whole``. Two rows further is what it meets being shown second.
+    Its own tiers are worth ``whole``.
     """
-    effects = given.effects
     for tier in range(parts.n_tiers):
         other = whole if tier in (parts.upper, parts.lower) else stand.worths[tier]
-        change = log_total(worth, other, effects) - log_total(old, other, effects)
-        parts.changes[row, tier] = change
-        if given.has_position:
-            change = log_total(other, worth, effects) - log_total(other, old, effects)
-            parts.changes[2 + row, tier] = change
+        for side in range(given.n_sides):
+            change = log_total(worth, other, side, given.effects)
+            change -= log_total(old, other, side, given.effects)
+            parts.changes[row, given.n_sides * tier + side] = change
 
 
 @inlined
@@ -357,10 +351,8 @@ def _deal(
         item = parts.members[place]
         # How much more likely its meetings make it that the item is above.
         gain = given.arrivals[item] * gap
-        for tier in range(parts.n_tiers):
-            gain -= stand.first[item, tier] * parts.changes[0, tier]
-            if given.has_position:
-                gain -= stand.second[item, tier] * parts.changes[2, tier]
+        for column in range(given.n_sides * parts.n_tiers):
+            gain -= stand.met[item, column] * parts.changes[0, column]
         if drawing == 1:
             parts.above[place] = 1 if np.log(1.0 - rng.random()) < log_share(gain) else 0
         log_sides += log_share(gain if parts.above[place] == 1 else -gain)
@@ -390,24 +382,23 @@ def _gain_of_answers(
         for tier in range(parts.n_tiers):
             if tier in (upper, lower):
                 continue
-            gain -= stand.first[item, tier] * parts.changes[row, tier]
-            if given.has_position:
-                gain -= stand.second[item, tier] * parts.changes[2 + row, tier]
-        met = stand.first[item, upper]
+            for column in range(given.n_sides * tier, given.n_sides * (tier + 1)):
+                gain -= stand.met[item, column] * parts.changes[row, column]
+        met = stand.met[item, given.n_sides * upper]
         if lower != upper:
-            met += stand.first[item, lower]
+            met += stand.met[item, given.n_sides * lower]
         met_others = 0.0
         for other in range(parts.n_members):
             if above[other] != above[place]:
-                met_others += given.met[item, members[other]]
+                met_others += given.between[item, given.n_sides * (members[other] + 1) - 1]
         crossed[row] += met_others
         inside[row] += met - met_others
     # Without a first place each meeting was counted by both of its items.
-    counted = 1.0 if given.has_position else 0.5
+    counted = 0.5 * given.n_sides
     gain -= counted * (inside[0] * (log_high - middle) + inside[1] * (log_low - middle))
-    level = log_total(whole, whole, given.effects)
-    gain -= counted * crossed[0] * (log_total(high, low, given.effects) - level)
-    gain -= counted * crossed[1] * (log_total(low, high, given.effects) - level)
+    level = log_total(whole, whole, 0, given.effects)
+    gain -= counted * crossed[0] * (log_total(high, low, 0, given.effects) - level)
+    gain -= counted * crossed[1] * (log_total(low, high, 0, given.effects) - level)
     return float(gain)
 
 
@@ -425,9 +416,9 @@ def _join(middle: float, parts: _Parts, given: Meeting, stand: Stand) -> int:
     """Join the two tiers, with a log worth; return the number of tiers."""
     count, upper, lower = parts.n_tiers, parts.upper, parts.lower
     for item in range(len(stand.labels)):
-        stand.first[item, upper] += stand.first[item, lower]
-        if given.has_position:
-            stand.second[item, upper] += stand.second[item, lower]
+        for side in range(given.n_sides):
+            times = stand.met[item, given.n_sides * lower + side]
+            stand.met[item, given.n_sides * upper + side] += times
     for place in range(parts.n_members):
         stand.labels[parts.members[place]] = upper
     stand.sizes[upper] = parts.n_members
@@ -506,8 +497,9 @@ def _cut_or_join(
 
 @compiled
 def run_sweeps_of_meetings(
-    met: _Floats,
+    between: _Floats,
     arrivals: _Floats,
+    totals: _Floats,
     effects: Effects,
     labels: _Integers,
     worths: _Floats,
@@ -524,11 +516,14 @@ def run_sweeps_of_meetings(
 
     Parameters
     ----------
-    met
-        ``met[a, b]``: how often ``a`` met ``b``, being shown first where that plays a part, which
-        is where its effect has a prior; else the table is symmetric.
+    between
+        ``[item, other]``: how often two items met. Where the first place plays a part, which is
+        where its effect has a prior, ``[item, 2 * other + side]``: how often they met, the other
+        item being shown first (0) or second (1).
     arrivals
         How often each item won, drawn meetings counting half.
+    totals
+        How often each item met others, and once more, so that those that met nobody count.
     effects
         Effects of the first place and of draws.
     labels, worths
@@ -549,35 +544,17 @@ def run_sweeps_of_meetings(
     """
     n_items = len(labels)
     room = n_items + 1
-    has_position = effects.shapes[0] > 0.0
-    has_effects = has_position or effects.shapes[1] > 0.0
-    turned, totals = np.empty((n_items, n_items)), np.empty(n_items)
-    for item in range(n_items):
-        totals[item] = 1.0  # so that items that met nobody have a weight, too
-        for other in range(n_items):
-            turned[item, other] = met[other, item]
-            totals[item] += met[item, other] + (met[other, item] if has_position else 0.0)
+    n_sides = between.shape[1] // n_items
     given = Meeting(
-        met,
-        turned,
-        arrivals,
-        totals,
-        effects.factors,
-        np.full(2, -1),
-        shape,
-        log_priors,
-        has_position,
-        n_exchanges >= 0,
+        n_sides, between, arrivals, totals, effects.factors, shape, log_priors, n_exchanges >= 0
     )
     stand = Stand(
         labels,
         np.zeros(room),
         worths,
         np.zeros(room),
-        np.zeros((n_items, room)),
-        np.zeros((n_items if has_position else 0, room)),
-        np.empty((room, room)),
-        np.empty((room, room)),
+        np.zeros((n_items, n_sides * room)),
+        np.empty((n_sides * room, room)),
     )
     count = labels[0] + 1
     for item in range(n_items):
@@ -586,11 +563,12 @@ def run_sweeps_of_meetings(
         count = max(count, own + 1)
         stand.sizes[own] += 1.0
         for other in range(n_items):
-            stand.first[other, own] += turned[item, other]
-            if has_position:
-                stand.second[other, own] += met[item, other]
-    logs, vectors = np.empty(room), np.empty((4, room))
+            for side in range(n_sides):
+                times = between[item, n_sides * other + side]
+                stand.met[other, n_sides * own + side] += times
+    logs, vectors = np.empty(room), np.empty((2, n_sides * room))
     members, above = np.empty(n_items, dtype=np.int64), np.empty(n_items, dtype=np.int64)
+    rows = np.full(2, -1)  # effects are held where worths are moved
     n_cuts = 1 + n_items // _ITEMS_PER_CUT
     rescale(count, given, stand, rng)
     for number in range(len(label_draws) * sweeps_per_draw):
@@ -600,8 +578,9 @@ def run_sweeps_of_meetings(
             count = _move_items(count, given, stand, logs, rng)
             for _ in range(n_cuts):
                 count = _cut_or_join(count, given, stand, members, above, vectors, rng)
-        meetings = add_up(count, given, stand)
-        if has_effects:
+        of_tiers, won = add_up(count, given, stand)
+        meetings = TierMeetings(of_tiers, won, effects.factors, rows, effects.successes)
+        if effects.shapes[0] > 0.0 or effects.shapes[1] > 0.0:
             move_effects(effects, worths, meetings.met, count, rng)
             rescale(count, given, stand, rng)
         for _ in range(_WALKS_IN_ORDER if given.held else 1):

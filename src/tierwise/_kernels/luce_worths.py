@@ -404,17 +404,34 @@ def climb_by_meetings(
 
 
 class Meeting(NamedTuple):
-    """What is known of the meetings; see `luce_meetings.run_sweeps_of_meetings`."""
+    """What is known of the meetings; see `luce_meetings.run_sweeps_of_meetings`.
 
-    met: _Floats
-    met_as_second: _Floats
+    Attributes
+    ----------
+    n_sides
+        2 where the first place plays a part, else 1: meetings of an item are counted by who was met
+        and by side, 0 for those in which the item was shown first.
+    between
+        ``[item, n_sides * other + side]``: how often the other item met this one, on its side.
+    arrivals
+        How often each item won, drawn meetings counting half.
+    totals
+        How often each item met others, and once more.
+    effects
+        Factors of the first place and of draws.
+    shape, log_priors
+        Shape of the Gamma prior of worths; by number of tiers, log prior of unordered tiers.
+    held
+        Whether sizes are held.
+    """
+
+    n_sides: int
+    between: _Floats
     arrivals: _Floats
     totals: _Floats
     effects: _Floats
-    rows: _Integers
     shape: float
     log_priors: _Floats
-    has_position: bool
     held: bool
 
 
@@ -427,69 +444,58 @@ class Stand(NamedTuple):
         Tier of each item, counted from 0, in any order.
     sizes, worths, logs
         Number of items, worth and log worth of each tier.
-    first, second
-        ``first[item, tier]``: how often an item met the items of a tier; where the first place
-        plays a part, how often it was shown first. ``second``: how often it was not.
-    table, turned
-        ``table[tier, own]``: log of the sum of the weights of all outcomes where an item of the
-        tier ``own`` meets one of ``tier``, being shown first. ``turned`` is its transpose.
+    met
+        ``[item, n_sides * tier + side]``: how often an item met the items of a tier.
+    table
+        ``[n_sides * tier + side, own]``: log of the sum of the weights of all outcomes where an
+        item of the tier ``own`` meets one of a tier, on its side.
     """
 
     labels: _Integers
     sizes: _Floats
     worths: _Floats
     logs: _Floats
-    first: _Floats
-    second: _Floats
+    met: _Floats
     table: _Floats
-    turned: _Floats
 
 
 @compiled_part
-def log_total(own: float, other: float, effects: _Floats) -> float:
-    """Log of the sum of the weights of all outcomes, the item with the first worth shown first."""
-    total = effects[0] * own + other
+def log_total(own: float, other: float, side: int, effects: _Floats) -> float:
+    """Log of the sum of the weights of all outcomes; on side 0 the first worth is shown first."""
+    total = effects[0] * own + other if side == 0 else effects[0] * other + own
     if effects[1] > 0.0:
         total += effects[1] * np.sqrt(own * other)
     return float(np.log(total))
 
 
 @compiled_part
-def shares(own: float, other: float, effects: _Floats) -> tuple[float, float]:
-    """First and second derivative of the log total in the log worth of the item shown first."""
-    root = effects[1] * np.sqrt(own * other) if effects[1] > 0.0 else 0.0
-    total = effects[0] * own + other + root
-    share = (effects[0] * own + 0.5 * root) / total
-    return share, (effects[0] * own + 0.25 * root) / total - share * share
-
-
-@compiled_part
 def set_worth(tier: int, log_worth: float, count: int, given: Meeting, stand: Stand) -> None:
-    """Give a tier a worth, and write what depends on it into the tables."""
+    """Give a tier a worth, and write what depends on it into the table."""
     own = np.exp(log_worth)
     stand.logs[tier], stand.worths[tier] = log_worth, own
     for other in range(count):
-        total = log_total(own, stand.worths[other], given.effects)
-        stand.table[other, tier] = stand.turned[tier, other] = total
-        if given.has_position:
-            total = log_total(stand.worths[other], own, given.effects)
-        stand.table[tier, other] = stand.turned[other, tier] = total
+        for side in range(given.n_sides):
+            total = log_total(own, stand.worths[other], side, given.effects)
+            stand.table[given.n_sides * other + side, tier] = total
+            # What the one meets on a side, the other one meets on the other side.
+            stand.table[given.n_sides * tier + given.n_sides - 1 - side, other] = total
 
 
 @compiled_part
-def add_up(count: int, given: Meeting, stand: Stand) -> TierMeetings:
-    """Add up the meetings of tiers, and how often each won."""
+def add_up(count: int, given: Meeting, stand: Stand) -> tuple[_Floats, _Floats]:
+    """Add up the meetings of tiers, as in `TierMeetings`, and how often each won."""
     met, won = np.zeros((count, count)), np.zeros(count)
     for item in range(len(stand.labels)):
         own = stand.labels[item]
         won[own] += given.arrivals[item]
         for tier in range(count):
+            times = stand.met[item, given.n_sides * tier]
             # Without a first place each meeting was counted by both of its items.
-            if given.has_position or tier > own:
-                met[own, tier] += stand.first[item, tier]
+            if given.n_sides == 2 or tier > own:
+                met[own, tier] += times
             elif tier == own:
-                met[own, tier] += 0.5 * stand.first[item, tier]
-    return TierMeetings(met, won, given.effects, given.rows, given.effects)
+                met[own, tier] += 0.5 * times
+    return met, won
 
 
 @compiled_part
@@ -517,11 +523,13 @@ def walk_worths(
             if other == tier:
                 continue
             if met[tier, other] > 0.0:
-                total = log_total(own, stand.worths[other], given.effects)
-                gain -= met[tier, other] * (total - stand.table[other, tier])
+                total = log_total(own, stand.worths[other], 0, given.effects)
+                before = stand.table[given.n_sides * other, tier]
+                gain -= met[tier, other] * (total - before)
             if met[other, tier] > 0.0:
-                total = log_total(stand.worths[other], own, given.effects)
-                gain -= met[other, tier] * (total - stand.table[tier, other])
+                total = log_total(stand.worths[other], own, 0, given.effects)
+                before = stand.table[given.n_sides * tier, other]
+                gain -= met[other, tier] * (total - before)
         if np.log(1.0 - rng.random()) < gain:
             set_worth(tier, tried, count, given, stand)
 
@@ -613,8 +621,9 @@ def rescale(count: int, given: Meeting, stand: Stand, rng: np.random.Generator) 
         stand.worths[tier] = np.exp(stand.logs[tier])
     for tier in range(count):
         for other in range(count):
-            total = log_total(stand.worths[tier], stand.worths[other], given.effects)
-            stand.table[other, tier] = stand.turned[tier, other] = total
+            total = log_total(stand.worths[tier], stand.worths[other], 0, given.effects)
+            stand.table[given.n_sides * other, tier] = total
+            stand.table[given.n_sides * tier + given.n_sides - 1, other] = total
 
 
 class Effects(NamedTuple):
@@ -657,7 +666,7 @@ def _log_density_of_effects(
     for one in range(count):
         for other in range(count):
             if met[one, other] > 0.0:
-                value -= met[one, other] * log_total(worths[one], worths[other], tried)
+                value -= met[one, other] * log_total(worths[one], worths[other], 0, tried)
     return value
 
 

@@ -183,10 +183,13 @@ class RaceChain:
         if races.n_answers:
             run_sweeps(races.answers, arrivals, *begin, *sweeps, *draws, rng)
         else:
-            met = met if "position" in names else met + met.T
+            between = met + met.T
+            if "position" in names:
+                between = np.stack((met.T, met), axis=2).reshape(n_items, -1)
+            totals = 1.0 + between.sum(axis=1)
             of_effects = Effects(effects, shapes, middles, successes, self._steps_of_effects)
             run_sweeps_of_meetings(
-                met, arrivals, of_effects, *begin, *sweeps, *draws, effect_draws, rng
+                between, arrivals, totals, of_effects, *begin, *sweeps, *draws, effect_draws, rng
             )
         rows = [ROW_OF_EFFECT[name] for name in names]
         return label_draws, log_worth_draws, np.log(effect_draws[:, rows])
