@@ -90,7 +90,7 @@ def _close(tier: int, count: int, given: Meeting, stand: Stand) -> int:
     return last
 
 
-@compiled_part
+@inlined
 def _approximate_worth(
     item: int, start: float, count: int, given: Meeting, stand: Stand
 ) -> tuple[float, float]:
@@ -120,7 +120,7 @@ def _approximate_worth(
     return point, 1.0 / np.sqrt(bend)
 
 
-@compiled_part
+@inlined
 def _log_density_of_item(
     item: int, log_worth: float, count: int, given: Meeting, stand: Stand
 ) -> float:
@@ -204,7 +204,7 @@ def _move_items(
     return count
 
 
-@compiled_part
+@inlined
 def _gain_of_move(item: int, target: int, count: int, given: Meeting, stand: Stand) -> float:
     """Return what the log-likelihood gains if an item goes to another tier."""
     own = stand.labels[item]
@@ -215,7 +215,7 @@ def _gain_of_move(item: int, target: int, count: int, given: Meeting, stand: Sta
     return float(gain)
 
 
-@compiled_part
+@inlined
 def _exchange_items(
     count: int,
     n_steps: int,
@@ -250,7 +250,7 @@ def _exchange_items(
             _move_meetings(first, other, one, given, stand)
 
 
-@compiled_part
+@inlined
 def _next_below(tier: int, count: int, stand: Stand) -> int:
     """Return the tier with the largest worth below that of a tier, -1 if there is none."""
     found = -1
@@ -371,8 +371,8 @@ def _gain_of_answers(
     """Return what the log-likelihood gains where a tier in the middle is cut into two."""
     upper, lower, members, above = parts.upper, parts.lower, parts.members, parts.above
     high, whole, low = np.exp(log_high), np.exp(middle), np.exp(log_low)
-    _write_changes(0, high, whole, whole, parts, given, stand)
-    _write_changes(1, low, whole, whole, parts, given, stand)
+    for part in range(2):
+        _write_changes(part, high if part == 0 else low, whole, whole, parts, given, stand)
     gain = 0.0
     # By part, 0 being above: meetings of its members with each other, and with the other part.
     inside, crossed = np.zeros(2), np.zeros(2)
@@ -397,8 +397,9 @@ def _gain_of_answers(
     counted = 0.5 * given.n_sides
     gain -= counted * (inside[0] * (log_high - middle) + inside[1] * (log_low - middle))
     level = log_total(whole, whole, 0, given.effects)
-    gain -= counted * crossed[0] * (log_total(high, low, 0, given.effects) - level)
-    gain -= counted * crossed[1] * (log_total(low, high, 0, given.effects) - level)
+    for side in range(2):
+        change = log_total(high, low, side, given.effects) - level
+        gain -= counted * crossed[side] * change
     return float(gain)
 
 
