@@ -18,7 +18,6 @@ from tierwise._kernels.mixture import (
     draw_binomial,
     draw_members,
     move_units,
-    units_of_answers,
 )
 from tierwise._kernels.theta import draw_theta, reflect_theta
 from tierwise.data.counts import block_counts
@@ -341,10 +340,11 @@ def test_tables_of_answers_give_distances_and_costs(name, sizes):
     fitter = GroupFitter(answers, distance)
     bits = answer_bits(rankings, sizes, distance)
     before, labels = rng.permuted(np.tile(np.repeat(np.arange(len(sizes)), sizes), (2, 1)), axis=1)
-    part = fitter.likelihood(sizes).parts[0]
-    unit = distance.rule(sizes).unit
-    assert (units_of_answers(bits, labels) * unit).tolist() == part.distances(labels).tolist()
-    moved = np.stack([units_of_answers(bits, labels), units_of_answers(bits, before)], axis=1)
+    target = MixtureTarget(answers, distance, tw.Gamma(2, 2), 1.0)
+    units = [target.units(fitter.component(sizes, one, 0.5)) for one in (labels, before)]
+    part, unit = fitter.likelihood(sizes).parts[0], distance.rule(sizes).unit
+    assert (units[0] * unit).tolist() == part.distances(labels).tolist()
+    moved = np.stack(units, axis=1)
     move_units(bits, before, labels, moved, 1)
     assert moved[:, 1].tolist() == moved[:, 0].tolist()
     members = rng.integers(0, 6, (len(answers.weights), 2))

@@ -1,6 +1,6 @@
 """Gibbs sampling of tiers and worths under Luce's choice model (Caron and Doucet 2012).
 
-Times of arrival are latent data (`luce_times`). Given these, an item that arrived ``c`` times and
+Times of arrival are latent data (`luce`). Given these, an item that arrived ``c`` times and
 was in the race for a time ``r`` has the likelihood ``w ** c * exp(-w r)``, so the worths of tiers,
 Gamma variables, integrate out. Each item in turn goes to any tier or to one of its own (a product
 partition model), and tiers are cut and joined (sequential allocation). Worths are then drawn again,
@@ -18,8 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled, compiled_part, inlined
-from tierwise._kernels.luce import RaceAnswers, make_block
-from tierwise._kernels.luce_times import draw_running_times
+from tierwise._kernels.luce import RaceAnswers, draw_running_times, make_block
 from tierwise._kernels.ordered_partition import (
     choose,
     draw_two,

@@ -86,15 +86,6 @@ def _add_units(
 
 
 @compiled
-def units_of_answers(answers: AnswerBits, labels: _Integers) -> _Integers:
-    """Distance of each answer from tiers, in units."""
-    units = np.zeros((answers.n_answers, 1), np.int64)
-    costs, always = _cell_costs(answers, labels)
-    _add_units(answers, costs, always, units, 0)
-    return units[:, 0].copy()
-
-
-@compiled
 def move_units(
     answers: AnswerBits, before: _Integers, labels: _Integers, units: _Integers, group: int
 ) -> None:

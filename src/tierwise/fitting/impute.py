@@ -15,7 +15,7 @@ import numpy as np
 
 from tierwise._kernels.augmentation import list_extensions
 from tierwise._kernels.counting import add_place_counts
-from tierwise._kernels.luce_times import complete_blocks, move_times
+from tierwise._kernels.luce import complete_blocks, move_times
 from tierwise._util.cards import Card
 from tierwise._util.checks import RandomSource, as_generator, check_count
 from tierwise._util.results import Result

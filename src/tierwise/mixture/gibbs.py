@@ -20,14 +20,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise._kernels.mixture import (
-    AnswerBits,
-    Groups,
-    Record,
-    run_sweeps,
-    units_of_answers,
-)
+from tierwise._kernels.mixture import AnswerBits, Groups, Record, run_sweeps
 from tierwise._kernels.theta import ThetaPoints
+from tierwise.answers.base import KnownAnswers
 from tierwise.answers.dispatch import answered_places
 from tierwise.data.rankings import Rankings
 from tierwise.distances import Distance
@@ -76,8 +71,9 @@ def answer_bits(data: Rankings, sizes: Sizes, distance: Distance) -> AnswerBits:
         n_items=n_items,
         n_answers=n_answers,
         columns=pack_bits(np.concatenate(parts, axis=1).T),
-        first=first,
-        second=second,
+        # Kernels are compiled for each layout of an array.
+        first=np.ascontiguousarray(first),
+        second=np.ascontiguousarray(second),
         decided=decided,
         misplaced=rule.misplaced,
         tied=rule.tied,
@@ -124,6 +120,13 @@ class MixtureTarget:
     def weights(self) -> NDArray[np.int64]:
         """How many people gave each answer."""
         return self.answers.weights.astype(np.int64)
+
+    def units(self, component: Component) -> NDArray[np.int64]:
+        """Distance of each distinct answer from the tiers of a group, in units."""
+        (known,) = self.fitter.likelihood(component.sizes).parts
+        assert isinstance(known, KnownAnswers)  # answers leave no doubt about blocks
+        unit = self.distance.rule(component.sizes).unit
+        return np.rint(known.distances(component.labels) / unit).astype(np.int64)
 
     @cached_property
     def log_completions(self) -> float:
@@ -200,11 +203,11 @@ class Chain:
         n_spare = (1 << (len(tables) - 1).bit_length()) - len(tables)
         self._tables = (*tables, *tables[:1] * n_spare)
         self._points = (*points, *points[:1] * n_spare)
-        self._pivot, _ = e_step(target.fitter, components, shares)
+        self._pivot = np.ascontiguousarray(e_step(target.fitter, components, shares)[0])
         units = np.zeros((len(target.weights), len(components)), dtype=np.int64)
         for group, table in enumerate(self._table_of_group.tolist()):
             if table >= 0:
-                units[:, group] = units_of_answers(tables[table], components[group].labels)
+                units[:, group] = target.units(components[group])
         self.groups = Groups(
             labels=np.array([component.labels for component in components]),
             thetas=np.array([component.theta for component in components]),
