@@ -30,7 +30,7 @@ from tierwise.consensus.find import closer_labels, find_consensus
 from tierwise.consensus.problem import make_problem
 from tierwise.consensus.subsets import fits
 from tierwise.distances import Costs
-from tierwise.theta.estimate import best_theta, estimate_theta
+from tierwise.theta.estimate import best_theta_and_value, estimate_theta
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -74,9 +74,14 @@ class Maximum:
 
 def maximum_at(likelihood: Likelihood, labels: Labels) -> Maximum:
     """Return given tiers with the theta at which their log-likelihood is largest."""
-    theta = best_theta(likelihood, labels, start=0.0)
-    value = float(likelihood.value(labels, theta))
+    theta, value = _best_theta(likelihood, labels, 0.0)
     return Maximum(labels, theta, value, (value,))
+
+
+def _best_theta(likelihood: Likelihood, labels: Labels, start: float) -> tuple[float, float]:
+    """Return the best theta of tiers, and their log-likelihood there."""
+    theta, value = best_theta_and_value(likelihood, labels, start)
+    return theta, float(likelihood.value(labels, theta)) if value is None else value
 
 
 def maximise(likelihood: Likelihood, starts: Iterable[Labels]) -> Maximum:
@@ -156,8 +161,7 @@ def _raised(
     likelihood: Likelihood, labels: Labels, theta: float, value: float
 ) -> tuple[Labels, float, float] | None:
     """Return other tiers with their best theta and log-likelihood, if it is above a value."""
-    best = best_theta(likelihood, labels, start=theta)
-    raised = float(likelihood.value(labels, best))
+    best, raised = _best_theta(likelihood, labels, theta)
     return (labels, best, raised) if raised > value + LEAST_GAIN * abs(value) else None
 
 

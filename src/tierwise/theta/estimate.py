@@ -296,8 +296,19 @@ def best_theta(likelihood: Likelihood, labels: Labels, start: float | None = Non
     >>> round(best_theta(likelihood, np.array([0, 1])), 4)  # log(3 / 1)
     1.0986
     """
+    return best_theta_and_value(likelihood, labels, start)[0]
+
+
+def best_theta_and_value(
+    likelihood: Likelihood, labels: Labels, start: float | None = None
+) -> tuple[float, float | None]:
+    """Return the best theta as `best_theta` does, and the log-likelihood there if that is known.
+
+    It is None where nothing was evaluated: at an infinite theta, or one taken as 0. Answers whose
+    completions are drawn have no part in it, either.
+    """
     if len(likelihood.sizes) == 1:
-        return 0.0
+        return 0.0, None
     begin = likelihood.first_theta(labels) if start is None else start
     begin = max(begin, 1e-3 / likelihood.partition.rule.unit)
     largest = likelihood.largest_theta
@@ -305,13 +316,14 @@ def best_theta(likelihood: Likelihood, labels: Labels, start: float | None = Non
     theta = float(point[0])
     of_unit = theta * likelihood.partition.rule.unit
     if of_unit > LARGEST_FINITE_THETA_OF_UNIT:
-        return inf
+        return inf, None
     if of_unit > DOUBTFUL_THETA_OF_UNIT:
         # Here the slope may be lost in rounding.
         at_infinity = float(likelihood.value(labels, largest))
         if at_infinity >= found.value - _ROUNDING * likelihood.n_rankings:
-            return inf
-    return 0.0 if theta < 1e-9 * largest else theta
+            return inf, None
+    is_zero = theta < 1e-9 * largest
+    return 0.0 if is_zero else theta, None if is_zero and theta > 0.0 else found.value
 
 
 def best_theta_of_lines(counts: WeakOrderCounts, labels: Labels) -> float:

@@ -127,12 +127,14 @@ def _climb_one(
             following = doubled if above == inf else (below + above) / 2.0
             settled = abs(following - at) <= _LAST_HALVING * near
         at = min(max(following, low), high)
-        if above < low + scale:
-            at, settled = low, True
-        if settled:
+        at_bound = above < low + scale
+        at = low if at_bound else at
+        if settled and not at_bound:
             # So near, derivatives are the same.
             break
         here = function(np.array([at]))
+        if at_bound:
+            break
     return Top(np.array([at]), here)
 
 
