@@ -25,6 +25,9 @@ MOST_ORDERINGS = factorial(8)
 # Draws from a posterior that orderings are drawn for: each needs a partition function of its own.
 MOST_MODELS = 100
 _SEED = 0
+# So many items of a tier, on the average, for wins to be counted tier by tier.
+_ITEMS_OF_A_TIER = 8
+_NUMBERS_AT_A_TIME = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,6 +206,8 @@ def expected_wins(
     """
     places, weights = orderings.places, orderings.weights
     if (listing == 1.0).all():
+        if labels is not None and _ITEMS_OF_A_TIER * (int(labels.max()) + 1) <= len(labels):
+            return _alike_in_tiers(_wins_between_tiers(places, weights, labels), labels)
         wins = weight_of_pairs(places, weights)
     else:
         wins = np.array(
@@ -236,11 +241,37 @@ def _averaged_over_tiers(
 ) -> NDArray[np.float64]:
     """Give pairs of items from the same two tiers, which are alike, their common mean."""
     member = np.eye(int(labels.max()) + 1)[labels]
-    sizes = member.sum(axis=0)
+    return _alike_in_tiers(member.T @ wins @ member, labels)
+
+
+def _alike_in_tiers(between: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Share what tiers (row) win against others (column) among their pairs of items."""
+    sizes = np.bincount(labels).astype(np.float64)
     n_pairs = np.outer(sizes, sizes) - np.diag(sizes)
-    means = np.divide(
-        member.T @ wins @ member, n_pairs, out=np.zeros_like(n_pairs), where=n_pairs > 0
-    )
+    means = np.divide(between, n_pairs, out=np.zeros_like(n_pairs), where=n_pairs > 0)
     averaged: NDArray[np.float64] = means[np.ix_(labels, labels)]
     np.fill_diagonal(averaged, 0.0)
     return averaged
+
+
+def _wins_between_tiers(
+    places: NDArray[np.int64], weights: NDArray[np.float64], labels: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Weight of the pairs of items in which that of a tier (row) stands before the other.
+
+    Items of each tier are counted from the best place on, so that it takes as many steps as there
+    are places and tiers, and not as many as pairs of items.
+    """
+    n_tiers = int(labels.max()) + 1
+    between = np.zeros((n_tiers, n_tiers))
+    rows_at_a_time = max(1, _NUMBERS_AT_A_TIME // len(labels))
+    for start in range(0, len(places), rows_at_a_time):
+        rows = slice(start, start + rows_at_a_time)
+        by_place = labels[np.argsort(places[rows], axis=1)]
+        own = weights[rows, None]
+        for tier in range(n_tiers):
+            before = np.cumsum(by_place == tier, axis=1)
+            between[tier] += np.bincount(by_place.ravel(), (own * before).ravel(), n_tiers)
+        # An item does not stand before itself.
+        between -= np.diag(weights[rows].sum() * np.bincount(labels))
+    return between

@@ -87,9 +87,8 @@ def check_rankings(
     rng
         Random generator.
     """
-    fitted = measure.fitted
     n_effective = float(rankings.n_rankings)
-    pairs = _compare_pairs(rankings, orderings, fitted, alike, n_effective)
+    pairs = _compare_pairs(rankings, orderings, measure, alike, n_effective)
     ranks_observed = _rank_shares(rankings)
     findings = [
         finding_of_pairs(pairs.scores),
@@ -129,7 +128,7 @@ def _rank_shares(rankings: Rankings) -> NDArray[np.float64]:
 def _compare_pairs(
     rankings: Rankings,
     orderings: Orderings,
-    fitted: NDArray[np.float64],
+    measure: Distances | LogProbabilities,
     labels: NDArray[np.int64] | None,
     n_effective: float,
 ) -> PairShares:
@@ -141,8 +140,8 @@ def _compare_pairs(
         The data.
     orderings
         Orderings from the model.
-    fitted
-        What the model was fitted to, by ordering; one column for each parameter.
+    measure
+        Knows what the model was fitted to.
     labels
         The tier of each item, counted from 0; None if the orderings come from several tiers.
     n_effective
@@ -154,7 +153,7 @@ def _compare_pairs(
     binomial = expected * (1 - expected)
     variances = binomial
     if rankings.is_complete:
-        variances = binomial - _explained(orderings, fitted)
+        variances = binomial - _explained(orderings, measure.fitted)
     with np.errstate(divide="ignore", invalid="ignore"):
         monte_carlo = binomial / (told_expected * orderings.n_draws)
         sampling = np.maximum(variances, 0.0) * rankings.n_rankings / (met * n_effective)

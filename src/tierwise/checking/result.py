@@ -63,7 +63,9 @@ def largest_of_many(name: str, scores: NDArray[np.float64], noun: str) -> Findin
     """Judge the largest of many differences with Bonferroni's correction."""
     if not len(scores):
         return Finding(name, 1.0, 0.0, f"the answers say nothing about {noun}.")
-    p_values = 2.0 * len(scores) * np.array([tail(float(score)) for score in scores])
+    from scipy.special import ndtr
+
+    p_values = 2.0 * len(scores) * ndtr(-scores)
     p_value = min(1.0, float(p_values.min()))
     n_off = int((p_values < FALSE_ALARMS).sum())
     statement = f"{n_off} of {len(scores)} {noun} differ by more than chance allows."

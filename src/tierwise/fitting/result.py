@@ -89,8 +89,10 @@ def agreement(
 
 def agreement_of_counts(pairs: Numbers, labels: NDArray[np.int64]) -> Agreement:
     """Compute the agreement from how often each item is above each other."""
-    member = np.eye(int(labels.max()) + 1)[labels]
-    won = member.T @ pairs @ member
+    order = np.argsort(labels, kind="stable")
+    starts = np.searchsorted(labels[order], np.arange(int(labels.max()) + 1))
+    by_row = np.add.reduceat(pairs[order], starts, axis=0)
+    won = np.add.reduceat(by_row[:, order], starts, axis=1)
     better = np.triu(won, k=1)
     total = better + np.triu(won.T, k=1)
     with np.errstate(invalid="ignore"):

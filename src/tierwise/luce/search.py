@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import inf, log, pi
+from math import inf, log, pi, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,6 +43,8 @@ _MOST_ROUNDS = 300
 _LEVELS = 5
 # Rows of a matrix that are in use, below which the others are taken out.
 _LEAST_SHARE_OF_ROWS = 0.8
+# Joins that are taken from a covariance at once.
+_JOINS_AT_ONCE = 64
 # Up to so many items each of these levels is improved, and the single tier; else the best of them.
 _FEW_ITEMS = 12
 
@@ -305,35 +307,50 @@ def _join_neighbours(
 class _TiersOfCovariance:
     """Covariance of the log worths of tiers that are joined one after the other.
 
-    Rows of tiers that are gone are left where they are until they are many: to take them out takes
-    longer than to join tiers.
+    A join takes an outer product from the matrix. Many of them are taken at once, by one product of
+    matrices, and those that are not taken yet are taken from the rows that are looked at. Rows of
+    tiers that are gone are left where they are until they are many: to take them out takes longer
+    than to join tiers.
     """
 
     def __init__(self, covariance: Floats) -> None:
-        self._matrix = covariance.copy()
+        self._matrix = np.ascontiguousarray(covariance).copy()
         self._rows = np.arange(len(covariance))
+        self._joins = np.empty((_JOINS_AT_ONCE, len(covariance)))
+        self._n_joins = 0
+        spread = np.diag(covariance)
+        self._variances = spread[:-1] + spread[1:] - 2.0 * np.diag(covariance, 1)
 
     def variances_of_gaps(self) -> Floats:
         """Return the variances of the differences between neighbours."""
-        rows, matrix = self._rows, self._matrix
-        spread = matrix.diagonal()[rows]
-        variances: Floats = spread[:-1] + spread[1:] - 2.0 * matrix[rows[:-1], rows[1:]]
-        return variances
+        return self._variances
 
     def join(self, at: int, variance: float) -> Floats:
         """Join a tier and the next, whose gap varies so much; return how all vary with the gap."""
-        from scipy.linalg.blas import dger
-
-        rows = self._rows
+        rows, waiting = self._rows, self._joins[: self._n_joins]
         direction = self._matrix[rows[at]] - self._matrix[rows[at + 1]]
-        # In place: the matrix is symmetric, and its transpose is in the order of Fortran.
-        dger(-1.0, direction / variance, direction, a=self._matrix.T, overwrite_a=1)
+        direction -= (waiting[:, rows[at]] - waiting[:, rows[at + 1]]) @ waiting
         found: Floats = direction[rows]
+        self._variances = np.delete(self._variances - np.diff(found) ** 2 / variance, at)
+        self._joins[self._n_joins] = direction / sqrt(variance)
+        self._n_joins += 1
         self._rows = np.delete(rows, at + 1)
-        if len(self._rows) < _LEAST_SHARE_OF_ROWS * len(self._matrix):
-            self._matrix = self._matrix[np.ix_(self._rows, self._rows)].copy()
-            self._rows = np.arange(len(self._rows))
+        if self._n_joins == _JOINS_AT_ONCE:
+            self._take()
         return found
+
+    def _take(self) -> None:
+        """Take all joins from the matrix that wait for it."""
+        from scipy.linalg.blas import dgemm
+
+        if len(self._rows) < _LEAST_SHARE_OF_ROWS * len(self._matrix):
+            self._matrix = self._matrix[np.ix_(self._rows, self._rows)]
+            self._joins = np.ascontiguousarray(self._joins[:, self._rows])
+            self._rows = np.arange(len(self._rows))
+        # In place: the matrix is symmetric, and its transpose is in the order of Fortran.
+        joins = self._joins.T
+        dgemm(-1.0, joins, joins, 1.0, self._matrix.T, trans_b=1, overwrite_c=1)
+        self._n_joins = 0
 
 
 def _change_of_determinant(variance: float, n_tiers: int) -> float:

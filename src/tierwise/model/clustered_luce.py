@@ -40,12 +40,15 @@ if TYPE_CHECKING:
     from tierwise.data.scan import RankingScan
 
     _Floats = npt.NDArray[np.float64]
+    _Complex = npt.NDArray[np.complex128]
 
 # The trapezoidal rule over log times: its largest step, and how far it reaches beyond the means of
 # the fastest and the slowest item.
 _STEP, _BEFORE, _AFTER = 0.25, 36.0, 4.0
 # By the exponential of this, everybody has arrived.
 _LONGEST = 7.0
+# Complex numbers that a core keeps close by.
+_NUMBERS_CLOSE_BY = 16_384
 
 
 class BattleProbabilities(NamedTuple):
@@ -333,23 +336,22 @@ class ClusteredLuce:
         log_times = np.arange(-logs[0] - _BEFORE, -logs[-1] + _AFTER + step, step)
         elapsed = np.exp(np.minimum(log_times + logs[:, None], _LONGEST))
         arrived, waiting = -np.expm1(-elapsed), np.exp(-elapsed)
-        # How many of all items have arrived (row), at each time (column).
-        counts = np.zeros((sum(sizes) + 1, len(log_times)))
-        counts[0] = 1.0
-        number = 0
-        for tier, size in enumerate(sizes):
-            for _ in range(size):
-                number += 1
-                came = counts[:number] * arrived[tier]
-                counts[:number] *= waiting[tier]
-                counts[1 : number + 1] += came
-        return np.array(
-            [
-                _without(counts, arrived[tier], waiting[tier])
-                @ (elapsed[tier] * waiting[tier] * step)
-                for tier in range(len(sizes))
-            ]
-        )
+        # Of how many others have arrived, times are averaged over in their Fourier transform: it is
+        # a product over tiers. An odd length leaves out -1, where a factor may be 0.
+        length = sum(sizes) | 1
+        turns = np.exp(-2j * np.pi / length * np.arange(length // 2 + 1))
+        sums = np.zeros((len(sizes), len(turns)), dtype=np.complex128)
+        at_a_time = max(1, _NUMBERS_CLOSE_BY // (len(turns) * len(sizes)))
+        for start in range(0, len(log_times), at_a_time):
+            now = slice(start, start + at_a_time)
+            factors = waiting[:, now, None] + arrived[:, now, None] * turns
+            every = np.ones(factors.shape[1:], dtype=np.complex128)
+            for factor, size in zip(factors, sizes, strict=True):
+                every *= _power(factor, size)
+            density = elapsed[:, now] * waiting[:, now] * step
+            sums += (density[:, None, :] @ (every / factors))[:, 0]
+        found: _Floats = np.fft.irfft(sums, length, axis=1)[:, : sum(sizes)]
+        return np.maximum(found, 0.0)
 
     def rank_tier_probabilities(self) -> RankTierProbabilities:
         """Probability that a place holds an item of a tier.
@@ -374,20 +376,13 @@ class ClusteredLuce:
         return f"ClusteredLuce({self.tiers}, worths=({worths}{comma}){first}{drawn})"
 
 
-def _without(counts: _Floats, arrived: _Floats, waiting: _Floats) -> _Floats:
-    """Distribution of how many have arrived, one item being left out, at each time.
-
-    The distribution with the item is divided by its own, from whichever end that is stable.
-    """
-    n_ranks, n_times = counts.shape[0] - 1, counts.shape[1]
-    forward, backward = np.zeros((n_ranks, n_times)), np.zeros((n_ranks, n_times))
-    early = waiting >= 0.5
-    likely = np.where(early, waiting, 1.0)
-    for place in range(n_ranks):
-        before = forward[place - 1] if place else 0.0
-        forward[place] = (counts[place] - arrived * before) / likely
-    likely = np.where(early, 1.0, arrived)
-    for place in range(n_ranks - 1, -1, -1):
-        after = backward[place + 1] if place + 1 < n_ranks else 0.0
-        backward[place] = (counts[place + 1] - waiting * after) / likely
-    return np.where(early, forward, backward)
+def _power(base: _Complex, exponent: int) -> _Complex:
+    """Whole power of each number, by repeated squaring."""
+    power, square = np.ones_like(base), base
+    while exponent > 0:
+        if exponent % 2:
+            power = power * square
+        exponent //= 2
+        if exponent:
+            square = square * square
+    return power

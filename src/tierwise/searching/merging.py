@@ -204,12 +204,18 @@ class _EvenPairs:
         self._uneven[second], self._uneven[:, second] = np.inf, np.inf
         self._uneven[first, first + 1 :] = uneven[first + 1 :]
         self._uneven[:first, first] = uneven[:first]
-        rows = np.arange(second + 1)
-        stale = np.isin(self._column[rows], (first, second)) | (rows == first) | (rows == second)
-        stale[:first] |= uneven[:first] <= self._least[:first]
-        changed = rows[stale]
-        self._column[changed] = self._uneven[changed].argmin(axis=1)
-        self._least[changed] = self._uneven[changed, self._column[changed]]
+        # Rows above the first whose closest column is now the first are known without a look.
+        closer = uneven[:first] <= self._least[:first]
+        closer &= (uneven[:first] < self._least[:first]) | (self._column[:first] >= first)
+        lost_theirs = (self._column[: second + 1] == first) | (self._column[: second + 1] == second)
+        lost_theirs[:first] &= ~closer
+        lost_theirs[[first, second]] = True
+        self._column[:first][closer] = first
+        self._least[:first][closer] = uneven[:first][closer]
+        for row in np.flatnonzero(lost_theirs).tolist():
+            # An empty row keeps its own number, at which there is no pair.
+            self._column[row] = row + int(self._uneven[row, row:].argmin())
+            self._least[row] = self._uneven[row, self._column[row]]
 
 
 def _proportions(above: NDArray[np.float64]) -> NDArray[np.float64]:
