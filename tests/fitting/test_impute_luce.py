@@ -60,7 +60,15 @@ def expected(data):
     return tables
 
 
-@pytest.mark.parametrize("data", [GAPS, TOPS, TIES, PAIRS], ids=["gaps", "tops", "ties", "pairs"])
+@pytest.mark.parametrize(
+    "data",
+    [
+        pytest.param(GAPS, id="gaps"),
+        pytest.param(TOPS, id="tops", marks=pytest.mark.slow),
+        pytest.param(TIES, id="ties", marks=pytest.mark.slow),
+        pytest.param(PAIRS, id="pairs"),
+    ],
+)
 def test_completions_are_summed_or_drawn(data, monkeypatch):
     tables = expected(data)
     exact = tw.impute(data, MODEL)

@@ -58,7 +58,7 @@ def test_where_the_strict_model_is_far_the_path_is_as_good():
     assert abs(estimate - log_partition((10, 10), 1.0)) < FAR * estimate.standard_error
 
 
-@pytest.mark.parametrize("theta", [0.1, 0.4, 3.0])
+@pytest.mark.parametrize("theta", [0.1, 0.4, pytest.param(3.0, marks=pytest.mark.slow)])
 def test_path_of_a_strict_model(theta):
     sizes = (1,) * 30
     exact = partition_function(sizes)

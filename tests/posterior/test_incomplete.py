@@ -128,10 +128,19 @@ TIED = [
 ]
 
 
-@pytest.mark.parametrize("distance", ["kendall", "inversions"])
 @pytest.mark.parametrize(
-    "options",
-    [{}, {"method": "exact"}, {"method": "mcmc", "thin": 5}, {"theta_update": "integrated"}],
+    ("options", "distance"),
+    [
+        # Around a strict consensus the two distances are one.
+        pytest.param(options, distance, marks=() if distance == usual else pytest.mark.slow)
+        for options, usual in (
+            ({}, "kendall"),
+            ({"method": "exact"}, "inversions"),
+            ({"method": "mcmc", "thin": 5}, "inversions"),
+            ({"theta_update": "integrated"}, "kendall"),
+        )
+        for distance in ("kendall", "inversions")
+    ],
 )
 def test_weak_orders_around_a_strict_consensus_are_drawn_as_if_they_were_complete(
     options, distance
@@ -313,8 +322,15 @@ def test_the_same_seed_gives_the_same_draws_and_checkpoints_resume(tmp_path, how
     assert not np.array_equal(one.thetas, other.thetas)
 
 
-@pytest.mark.parametrize("sizes", [SIZES, None])
-@pytest.mark.parametrize("kind", ["rankings", "votes"])
+@pytest.mark.parametrize(
+    ("kind", "sizes"),
+    [
+        ("rankings", None),
+        ("votes", SIZES),
+        pytest.param("rankings", SIZES, marks=pytest.mark.slow),
+        pytest.param("votes", None, marks=pytest.mark.slow),
+    ],
+)
 def test_an_interrupted_chain_that_draws_completions_goes_on(tmp_path, sizes, kind):
     data = {
         "rankings": tw.Rankings.from_orderings(ROWS, items="abcd", unranked="anywhere"),

@@ -25,7 +25,7 @@ def test_first_study(replications):
     assert times_found((1, 1, 3, 1, 1), 0.9, "hamming", replications) == replications
 
 
-@pytest.mark.parametrize("distance", ["kendall", "hamming"])
+@pytest.mark.parametrize("distance", ["kendall", pytest.param("hamming", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     "replications", [2, pytest.param(100, marks=pytest.mark.slow)], ids=["few", "all"]
 )
