@@ -12,6 +12,9 @@ import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled, compiled_part
 
+_Floats = npt.NDArray[np.float64]
+_Integers = npt.NDArray[np.int64]
+
 
 @compiled_part
 def _log_placements(places: int, items: int, chosen: int) -> float:
@@ -26,9 +29,7 @@ def _log_placements(places: int, items: int, chosen: int) -> float:
 
 
 @compiled
-def log_rook_numbers(
-    places: npt.NDArray[np.int64], items: npt.NDArray[np.int64]
-) -> npt.NDArray[np.float64]:
+def log_rook_numbers(places: _Integers, items: _Integers) -> _Floats:
     """``rooks[t, k]``: log number of ways to force ``k`` items of the first ``t`` tiers into place.
 
     Tier ``t`` has ``places[t]`` free places in its block, and ``items[t]`` items.
@@ -57,11 +58,8 @@ def log_rook_numbers(
 
 @compiled
 def draw_matchings(
-    rooks: npt.NDArray[np.float64],
-    sizes: npt.NDArray[np.int64],
-    forced: npt.NDArray[np.int64],
-    rng: np.random.Generator,
-) -> npt.NDArray[np.int64]:
+    rooks: _Floats, sizes: _Integers, forced: _Integers, rng: np.random.Generator
+) -> _Integers:
     """Draw label sequences with ``forced[row]`` items forced into the blocks of their tiers."""
     n_tiers = sizes.shape[0]
     n_items = sizes.sum()
@@ -104,17 +102,13 @@ def draw_matchings(
     return sequences
 
 
-_Floats = npt.NDArray[np.float64]
-_Integers = npt.NDArray[np.int64]
-
-
 @compiled
-def _log_factorial_moment(log_rooks: _Floats, n_left: int, theta: float, order: int) -> float:
+def log_factorial_moment(log_rooks: _Floats, n_left: int, theta: float, order: int) -> float:
     """Log of the sum over orderings of ``m (m - 1) ... exp(-theta d)``, with ``m`` matches."""
     # The weight of a forced match, less than that of an unforced mismatch by the latter.
     log_chance = np.log(-np.expm1(-theta)) if theta > 0.0 else -np.inf
     peak = -np.inf
-    terms = np.full(log_rooks.shape[0], -np.inf)
+    terms = np.empty(log_rooks.shape[0])
     for forced in range(order, log_rooks.shape[0]):
         term = log_rooks[forced] + lgamma(n_left - forced + 1.0) - theta * (n_left - forced)
         term += lgamma(forced + 1.0) - lgamma(forced - order + 1.0)
@@ -124,14 +118,17 @@ def _log_factorial_moment(log_rooks: _Floats, n_left: int, theta: float, order: 
         peak = max(peak, term)
     if peak == -np.inf:
         return peak
-    return float(peak + np.log(np.exp(terms - peak).sum()))
+    total = 0.0
+    for forced in range(order, log_rooks.shape[0]):
+        total += np.exp(terms[forced] - peak)
+    return float(peak + np.log(total))
 
 
 @compiled_part
 def _log_sum(places: _Integers, items: _Integers, theta: float) -> float:
     """Log of the sum of ``exp(-theta d)`` over all ways to put items into places."""
     log_rooks = log_rook_numbers(places, items)[places.shape[0]]
-    return _log_factorial_moment(log_rooks, items.sum(), theta, 0)
+    return log_factorial_moment(log_rooks, items.sum(), theta, 0)
 
 
 @compiled_part
@@ -153,9 +150,9 @@ def value_boards(
         _write_places(blocks_and_free[row, 0], blocks_and_free[row, 1], sizes, places)
         n_left = items[row].sum()
         log_rooks = log_rook_numbers(places, items[row])[places.shape[0]]
-        log_total = _log_factorial_moment(log_rooks, n_left, theta, 0)
-        matches = np.exp(_log_factorial_moment(log_rooks, n_left, theta, 1) - log_total)
-        pairs = np.exp(_log_factorial_moment(log_rooks, n_left, theta, 2) - log_total)
+        log_total = log_factorial_moment(log_rooks, n_left, theta, 0)
+        matches = np.exp(log_factorial_moment(log_rooks, n_left, theta, 1) - log_total)
+        pairs = np.exp(log_factorial_moment(log_rooks, n_left, theta, 2) - log_total)
         mean = n_left - matches
         results[row, 0] = log_total
         results[row, 1] = mean

@@ -205,7 +205,7 @@ def _first_choice(layer: Layer, cost_of_none: float) -> None:
         _choose(layer, level, level)
 
 
-@compiled
+@compiled_part
 def _choose(layer: Layer, level: int, position: int) -> None:
     """Let the chosen item number ``level`` be the one at a position."""
     layer.chosen[level] = position

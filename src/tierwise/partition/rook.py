@@ -50,6 +50,8 @@ class RookPartition(ExactPartition):
 
     def _moments_by_forcing(self, theta: float) -> Moments:
         """Moments through the number of forced items, in logarithms."""
+        from tierwise._kernels.hamming import log_factorial_moment
+
         n_items, unit = self.n_items, self.rule.unit
         theta *= unit
         terms = self._log_terms(self._log_rooks[-1], n_items, theta)
@@ -68,31 +70,23 @@ class RookPartition(ExactPartition):
             variance = (spread - mean_forced * exp(-theta)) / chance**2
         else:
             # Factorial moments of the number of matches: whole at a theta of 0 too.
-            matches = exp(self._log_factorial_moment(theta, 1) - log_value)
-            pairs = exp(self._log_factorial_moment(theta, 2) - log_value)
+            matches, pairs = (
+                exp(log_factorial_moment(self._log_rooks[-1], n_items, theta, order) - log_value)
+                for order in (1, 2)
+            )
             mean = n_items - matches
             variance = pairs + matches - matches * matches
         return self._known(log_value, unit * mean, unit**2 * variance)
 
-    def _log_factorial_moment(self, theta: float, order: int) -> float:
-        """Log of the sum over orderings of ``m (m - 1) ... exp(-theta d)``, with ``m`` matches."""
-        if self.n_items < order:
-            return -inf
-        forced = np.arange(order, self.n_items + 1)
-        logs = _log_factorials(self.n_items)
-        falling = logs[forced] - logs[forced - order]
-        terms = self._log_terms(self._log_rooks[-1], self.n_items, theta, order)[order:] + falling
-        return float(np.logaddexp.reduce(terms))
-
     @staticmethod
     def _log_terms(
-        log_rooks: npt.NDArray[np.float64], n_items: int, theta: float, dropped: int = 0
+        log_rooks: npt.NDArray[np.float64], n_items: int, theta: float
     ) -> npt.NDArray[np.float64]:
-        """Log terms of the sum over forced items, less ``dropped`` factors of their chance."""
+        """Log terms of the sum over forced items."""
         forced = np.arange(len(log_rooks))
         log_chance = log(-expm1(-theta)) if theta > 0 else -inf
         powers = np.zeros(len(log_rooks))
-        np.multiply(forced - dropped, log_chance, out=powers, where=forced > dropped)
+        np.multiply(forced, log_chance, out=powers, where=forced > 0)
         free = n_items - forced
         return log_rooks + _log_factorials(n_items)[free] - theta * free + powers
 
