@@ -781,7 +781,7 @@ def _walk(  # noqa: PLR0912, PLR0915 - all steps, in either direction, in one pl
                 missing -= 1
 
 
-@compiled_part
+@inlined
 def _add_layer(
     row: _Row,
     here: int,
@@ -795,47 +795,50 @@ def _add_layer(
 
     ``rest`` of these belong to groups that were not begun, and ``group_left`` to one that was.
     """
-    tops, bottoms, after, shares = row.tops, row.bottoms, row.after, tally.shares
+    labels, tops, bottoms, after = row.labels, row.tops, row.bottoms, row.after
+    totals, frees, behinds, groups, behind_groups, before_groups, shares = tally
+    places, together = expected.places, expected.together
+    listed_free, free_listed = expected.listed_free, expected.free_listed
     n_kinds, n_tiers = left.shape[0], group_left.shape[0]
-    for n_listed in range(min(here + 1, tally.total.shape[0])):
+    for n_listed in range(min(here + 1, totals.shape[0])):
         total = 0.0
         for block in range(n_tiers):
-            total += tally.total[n_listed, block]
+            total += totals[n_listed, block]
         if total == 0.0:
             continue
         end = here - n_listed
         straddles = tops[end] > end
         last = bottoms[end] if straddles else end
         for number in range(tops[here], last, -1):
-            label, top = row.labels[number], tops[number]
+            label, top = labels[number], tops[number]
             limit = after[top, label] - after[bottoms[number], label]
             is_open = straddles and top == tops[end]
             share = 0.0
             shares[number] = group_left[label] / limit if number > rest else 1.0
             for block in range(n_tiers):
-                within_block = shares[number] * tally.total[n_listed, block]
+                inside = shares[number] * totals[n_listed, block]
                 if is_open:
-                    within_block = tally.group[n_listed, block, label] / limit
-                expected.places[number, block] += within_block
-                share += within_block
+                    inside = groups[n_listed, block, label] / limit
+                places[number, block] += inside
+                share += inside
             for earlier in range(tops[here], top, -1):
-                expected.together[earlier, number] += share * shares[earlier]
+                together[earlier, number] += share * shares[earlier]
             for kind in range(n_kinds):
-                behind = shares[number] * tally.behind[n_listed, kind]
+                behind = shares[number] * behinds[n_listed, kind]
                 if is_open:
-                    behind = tally.behind_group[n_listed, kind, label] / limit
-                    before = tally.before_group[n_listed, kind, label] / limit
-                    expected.free_listed[kind, number] += before
-                expected.listed_free[number, kind] += behind
+                    behind = behind_groups[n_listed, kind, label] / limit
+                    before = before_groups[n_listed, kind, label] / limit
+                    free_listed[kind, number] += before
+                listed_free[number, kind] += behind
         for kind in range(n_kinds):
-            expected.free_from[kind, last] += tally.free[n_listed, kind]
-        tally.total[n_listed] = 0.0
-        tally.free[n_listed] = 0.0
-        tally.behind[n_listed] = 0.0
-        if straddles:
-            tally.group[n_listed] = 0.0
-            tally.behind_group[n_listed] = 0.0
-            tally.before_group[n_listed] = 0.0
+            expected.free_from[kind, last] += frees[n_listed, kind]
+            frees[n_listed, kind] = behinds[n_listed, kind] = 0.0
+        for block in range(n_tiers):
+            totals[n_listed, block] = 0.0
+            for label in range(n_tiers if straddles else 0):
+                groups[n_listed, block, label] = 0.0
+                behind_groups[n_listed, block, label] = 0.0
+                before_groups[n_listed, block, label] = 0.0
 
 
 @compiled_part
@@ -977,7 +980,7 @@ def _expect_tails(  # noqa: PLR0912 - a loop over choices, with two things to co
             n_left += 1
 
 
-@compiled_part
+@inlined
 def _add_tails(counting: _Counting, n_kinds: int, pairs: _Floats, places: _Floats) -> None:
     """Add expectations over all ways on from where nothing is listed any more."""
     reached, ends, expected = counting.reached, counting.ends, counting.expected
@@ -993,17 +996,15 @@ def _add_tails(counting: _Counting, n_kinds: int, pairs: _Floats, places: _Float
                 expected.free_in[block, one] += share * places[state, block, one]
 
 
-@compiled_part
+@inlined
 def _clear(row: _Row, expected: _Expected) -> None:
     """Begin with nothing counted."""
-    for number in range(row.length + 1):
-        expected.places[number] = 0.0
-        expected.listed_free[number] = 0.0
-        expected.free_listed[:, number] = 0.0
-        expected.free_from[:, number] = 0.0
-        for other in range(row.length + 1):
-            expected.together[number, other] = 0.0
+    expected.places[:] = 0.0
+    expected.together[:] = 0.0
     expected.free_free[:] = 0.0
+    expected.listed_free[:] = 0.0
+    expected.free_listed[:] = 0.0
+    expected.free_from[:] = 0.0
     expected.free_in[:] = 0.0
     slot = 0
     for number in range(1, row.length + 1):
@@ -1013,7 +1014,7 @@ def _clear(row: _Row, expected: _Expected) -> None:
             slot += 1
 
 
-@compiled_part
+@inlined
 def _write_pairs(
     row: _Row, expected: _Expected, n_ways: float, kind_of: _Integers, pairs: _Floats
 ) -> None:
@@ -1051,7 +1052,7 @@ def _write_pairs(
                 pairs[first, second] = expected.free_free[kind, other] / n_pairs
 
 
-@compiled_part
+@inlined
 def _add_row(
     row: _Row, expected: _Expected, wanted: Wanted, number: int, pairs: _Floats, n_ways: float
 ) -> None:
