@@ -161,7 +161,7 @@ def only_drawing(monkeypatch):
     """Nothing is summed over: all incomplete answers are completed at random."""
     monkeypatch.setattr(answers_module, "MOST_COMPLETIONS", 0.5)
     monkeypatch.setattr(answers_module, "is_affordable", lambda sizes: False)
-    monkeypatch.setattr(answers_module, "_kind_of_chains", lambda *_: None)
+    monkeypatch.setattr(answers_module, "_are_affordable_chains", lambda *_: False)
     monkeypatch.setattr(
         answers_module, "_are_affordable_groups", lambda first, *_: first[:, 0] > 99
     )
