@@ -275,13 +275,6 @@ def _write_odds(
     return count
 
 
-@inlined
-def _deal(
-    _table: _Table, room: Dealing, n_members: int, which: int, rng: np.random.Generator
-) -> tuple[float, int]:
-    return deal_by_odds(room, n_members, which, rng)
-
-
 @compiled_part
 def _gain(table: _Table, room: Dealing, position: int, kind: int, n_members: int) -> float:
     """Return what the log posterior gains by a cut, a join or a deal."""
@@ -319,7 +312,15 @@ def _cut_join_or_deal(
     """Cut a tier in two, join two neighbours, or deal them again, by a Metropolis step."""
     table = _Table(board, items, theta)
     cut_join_or_deal(
-        _write_odds, _deal, _gain, _finish, table, board.tiers.places, room, single_bonus, rng
+        _write_odds,
+        deal_by_odds,
+        _gain,
+        _finish,
+        table,
+        board.tiers.places,
+        room,
+        single_bonus,
+        rng,
     )
 
 

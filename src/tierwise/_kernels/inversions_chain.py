@@ -102,17 +102,19 @@ def _draw_place(
     """
     places = board.tiers.places
     n_places, here = place_of(places, item)
-    first, last = 0, n_places - 1
+    # A Python int would trigger a second specialisation.
+    first: int | np.int64 = np.int64(0)
+    last: int | np.int64 = np.int64(n_places - 1)
     if windowed == 1:
         first = here - int(_WINDOW * rng.random())
-        last = min(first + _WINDOW - 1, last)
-        first = max(first, 0)
+        last = min(int(first) + _WINDOW - 1, int(last))
+        first = max(int(first), 0)
     if len(board.ties.weights) > 0:
         take_from_ties(board.ties, places, item)
     value_places(board, item, first, last, values)
     if n_places == 3:
         values[1] += single_bonus
-    put_at(board, item, here, choose(values, first, last, rng.random()))
+    put_at(board, item, here, choose(values, int(first), int(last), rng.random()))
 
 
 # One theta.
@@ -337,7 +339,7 @@ def run_sweeps_by_line(
         for _ in range(4 + n_items // 8):
             _exchange_tiers_at_random(board, rng)
             cut_join_or_deal(
-                _write_odds, _deal, _gain, _finish, board, places, room, single_bonus, rng
+                _write_odds, deal_by_odds, _gain, _finish, board, places, room, single_bonus, rng
             )
         write_labels(places, labels[sweep])
 
@@ -395,13 +397,6 @@ def _write_odds(
             lead += sums[BELOW, slot, item] - sums[ABOVE, slot, item]
         room.odds[number] = min(max(lead * scale, -_LARGEST_LOGIT), _LARGEST_LOGIT)
     return count
-
-
-@inlined
-def _deal(
-    _board: BoardByLine, room: Dealing, n_members: int, which: int, rng: np.random.Generator
-) -> tuple[float, int]:
-    return deal_by_odds(room, n_members, which, rng)
 
 
 @compiled_part

@@ -164,12 +164,13 @@ def _move_items(
     """Move each item in turn to where it is best; returns how many moved."""
     places = board.tiers.places
     values = np.zeros(2 * sequence.shape[0] + 1)
-    n_moved = 0
+    # A Python int would trigger a second specialisation, here and below.
+    n_moved, first = 0, np.int64(0)
     for item in sequence:
         n_places, here = place_of(places, item)
         if len(board.ties.weights) > 0:
             take_from_ties(board.ties, places, item)
-        value_places(board, item, 0, n_places - 1, values)
+        value_places(board, item, first, n_places - 1, values)
         best, chosen = values[here] + tolerance, here
         for place in range(n_places):
             if values[place] > best:
@@ -187,7 +188,8 @@ def _try_neighbours(
     tolerance: float,
 ) -> bool:
     """Join or exchange the two neighbouring tiers of which that is best, if it is better."""
-    chosen, best, joins = -1, tolerance, False
+    chosen: int | np.int64 = np.int64(-1)
+    best, joins = tolerance, False
     for position in range(board.tiers.places[N_TIERS, 0] - 1):
         gain = gain_of_joining(board, position)
         if gain > best:
@@ -200,7 +202,7 @@ def _try_neighbours(
             join_tiers(board, chosen)
         else:
             exchange_tiers(board, chosen)
-    return chosen >= 0
+    return bool(chosen >= 0)
 
 
 @compiled_part
@@ -230,7 +232,7 @@ def _try_splits(
     places = board.tiers.places
     members = np.zeros(places.shape[1], np.int64)
     found = False
-    position = 0
+    position = np.int64(0)
     while position < places[N_TIERS, 0]:
         gain = 0.0
         if places[SIZES, places[ORDER, position]] > 1:

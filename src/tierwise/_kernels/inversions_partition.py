@@ -205,8 +205,9 @@ def value_places_at_theta(
     What tied blocks add is left out of the values of places beyond the first and the last.
     """
     places, _, sums, _ = board.tiers
-    worth, theta = board.by_size[VALUES], board.numbers[THETA]
-    source, has_ties = places[SLOT_OF, item], len(board.ties.weights) > 0
+    ties, worth, theta = board.ties, board.by_size[VALUES], board.numbers[THETA]
+    rises = board.by_size[RISES]
+    source, has_ties = places[SLOT_OF, item], len(ties.weights) > 0
     cost = 0.0
     for position in range(places[N_TIERS, 0]):
         cost += sums[ABOVE, places[ORDER, position], item]
@@ -220,7 +221,7 @@ def value_places_at_theta(
         cost -= sums[ABOVE, slot, item]
         value = worth[size + 1] - worth[size] - theta * cost
         if has_ties and first <= place + 1 <= last:
-            value += rise(board.ties, item, slot, board.by_size[RISES])
+            value += rise(ties, item, slot, rises)
         values[place + 1] = value
         cost += sums[BELOW, slot, item]
         values[place + 2] = worth[1] - theta * cost

@@ -282,14 +282,19 @@ def cut_join_or_deal(
         position = int((n_tiers if kind == CUT else n_tiers - 1) * rng.random())
         n_members = begin(board, room, position, position if kind == CUT else position + 1, rng)
         ratio, n_up = 0.0, 1
-        if kind != CUT:
-            for number in range(n_members):
-                slot = places[SLOT_OF, room.members[number]]
-                room.sides[PRESENT, number] = places[POSITION_OF, slot] - position
-            ratio += deal(board, room, n_members, PRESENT, rng)[0]
-        if kind != JOIN:
-            log_chance, n_up = deal(board, room, n_members, PROPOSED, rng)
-            ratio -= log_chance
+        for which in range(2):
+            if kind == (CUT if which == PRESENT else JOIN):
+                continue
+            if which == PRESENT:
+                for number in range(n_members):
+                    slot = places[SLOT_OF, room.members[number]]
+                    room.sides[PRESENT, number] = places[POSITION_OF, slot] - position
+            log_chance, n_dealt = deal(board, room, n_members, which, rng)
+            if which == PRESENT:
+                ratio += log_chance
+            else:
+                ratio -= log_chance
+                n_up = n_dealt
         if n_up * (n_members - n_up) > 0:
             gain = gain_of(board, room, position, kind, n_members)
             if n_members == n_items and kind != DEAL:
@@ -298,9 +303,9 @@ def cut_join_or_deal(
             finish(board, room, position, kind, n_members, accepted)
 
 
-@compiled_part
+@inlined
 def deal_by_odds(
-    room: Dealing, n_members: int, which: int, rng: np.random.Generator
+    _board: _Board, room: Dealing, n_members: int, which: int, rng: np.random.Generator
 ) -> tuple[float, int]:
     """Send each member up or down by its own odds; return the log probability, and how many up."""
     log_chance, n_up = 0.0, 0
