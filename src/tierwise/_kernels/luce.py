@@ -186,7 +186,9 @@ class Block(NamedTuple):
 @compiled_part
 def make_block(n_tiers: int) -> Block:
     """Make room for the tiers of a block."""
-    slot_of, labels = np.full(n_tiers, -1), np.empty(n_tiers, dtype=np.int64)
+    slot_of, labels = np.empty(n_tiers, dtype=np.int64), np.empty(n_tiers, dtype=np.int64)
+    for tier in range(n_tiers):
+        slot_of[tier] = -1
     return Block(slot_of, labels, np.empty(n_tiers), np.empty(n_tiers))
 
 

@@ -55,7 +55,10 @@ def make_log_gammas(shape: float, n_items: int, n_arrivals: float) -> LogGammas:
     for number in range(n_items + 2):
         log_factorials[number] = lgamma(number + 1.0)
     n_remembered = int(min(2.0 * n_arrivals + 1.0, float(_MOST_REMEMBERED)))
-    return LogGammas(shape, lgamma(shape), log_factorials, np.full(n_remembered, np.nan))
+    of_arrivals = np.empty(n_remembered)
+    for number in range(n_remembered):
+        of_arrivals[number] = np.nan
+    return LogGammas(shape, lgamma(shape), log_factorials, of_arrivals)
 
 
 @compiled_part
@@ -464,7 +467,10 @@ def run_sweeps(
     """
     n_items = len(labels)
     n_places = n_items + 1
-    gammas = make_log_gammas(shape, n_items, arrivals.sum())
+    n_arrivals = 0.0
+    for item in range(n_items):
+        n_arrivals += arrivals[item]
+    gammas = make_log_gammas(shape, n_items, n_arrivals)
     given = Given(arrivals, np.empty(n_items), gammas, log_priors)
     tiers = Tiers(labels, np.zeros(n_places), np.zeros(n_places), np.zeros(n_places))
     block, rests = make_block(n_places), np.empty(n_places)

@@ -569,7 +569,8 @@ def run_sweeps_of_meetings(
                 stand.met[other, n_sides * own + side] += times
     logs, vectors = np.empty(room), np.empty((2, n_sides * room))
     members, above = np.empty(n_items, dtype=np.int64), np.empty(n_items, dtype=np.int64)
-    rows = np.full(2, -1)  # effects are held where worths are moved
+    rows = np.empty(2, dtype=np.int64)
+    rows[0], rows[1] = -1, -1  # effects are held where worths are moved
     n_cuts = 1 + n_items // _ITEMS_PER_CUT
     rescale(count, given, stand, rng)
     for number in range(len(label_draws) * sweeps_per_draw):
