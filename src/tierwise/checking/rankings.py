@@ -147,19 +147,25 @@ def _compare_pairs(
     n_effective
         The number of rankings.
     """
-    won = rankings.pair_counts.astype(np.float64)
-    observed, met = shares_won(won)
+    observed, met = shares_won(rankings.pair_counts.astype(np.float64))
     expected, told_expected = shares_won(expected_wins(orderings, share_listing(rankings), labels))
     binomial = expected * (1 - expected)
     variances = binomial
     if rankings.is_complete:
         variances = binomial - _explained(orderings, measure.fitted)
     with np.errstate(divide="ignore", invalid="ignore"):
-        monte_carlo = binomial / (told_expected * orderings.n_draws)
-        sampling = np.maximum(variances, 0.0) * rankings.n_rankings / (met * n_effective)
-        errors = np.sqrt(sampling + monte_carlo)
+        told_expected *= orderings.n_draws
+        monte_carlo = np.divide(binomial, told_expected, out=told_expected)
+        # In place: with thousands of items such a table takes dozens of megabytes.
+        errors = np.maximum(variances, 0.0)
+        errors *= rankings.n_rankings / n_effective
+        errors /= met
+        errors += monte_carlo
+        np.sqrt(errors, out=errors)
         # Where chance is all but excluded, a score in standard errors has no meaning.
-        scores = np.where(errors > 1e-9, (observed - expected) / errors, np.nan)
+        errors[~(errors > 1e-9)] = np.nan
+        scores = observed - expected
+        scores /= errors
     error = 0.0 if orderings.exact else float(np.sqrt(np.nanmax(monte_carlo)))
     return PairShares(observed, expected, scores, error)
 
@@ -201,8 +207,9 @@ def _finding_of_ranks(
     least
         The least probability that a sample of orderings can tell from 0.
     """
-    numbers = np.where(np.isnan(observed), nan, n_effective)
-    scores = np.abs(binomial_scores(observed, expected, numbers, least))
+    known = ~np.isnan(observed)
+    numbers = np.full(int(known.sum()), n_effective)
+    scores = np.abs(binomial_scores(observed[known], expected[known], numbers, least))
     return largest_of_many("ranks", scores[~np.isnan(scores)], "shares of an item in a rank")
 
 
@@ -459,8 +466,10 @@ class _FewRows:
     @cached_property
     def _spectrum(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Eigenvalues and eigenvectors of the mean of the covariances."""
-        rows = np.concatenate(self._rows)
-        values, vectors = np.linalg.eigh(rows.T @ rows / len(self._rows))
+        from scipy.linalg import eigh
+
+        rows = np.concatenate(self._rows) / np.sqrt(len(self._rows))
+        values, vectors = eigh(rows.T @ rows, overwrite_a=True, driver="evr")
         return np.maximum(values, 0.0), vectors
 
     def add(self, places: NDArray[np.float64], weights: NDArray[np.float64]) -> None:
