@@ -1,18 +1,21 @@
 """Kernels are compiled beside the process that calls them, from a list that fits them."""
 
+import hashlib
 import importlib
 import json
 import os
+import struct
 import subprocess
 import sys
 import threading
 import time
 from inspect import signature
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tierwise._kernels import beforehand
+from tierwise._kernels import beforehand, counting
 from tierwise._kernels.beforehand import Listed, compile_kernels, n_missing, spelled, typed
 from tierwise._kernels.compiling import Kernel
 
@@ -90,7 +93,7 @@ def test_read_only_arrays_and_generators_have_a_spelling():
 
 PROGRAM = """
 import sys
-from tierwise._kernels import beforehand
+from tierwise._kernels import beforehand, counting
 from tierwise._util import processes
 beforehand.n_cores = lambda: {cores}
 started = []
@@ -168,6 +171,21 @@ def test_what_is_on_disk_is_not_missing(tmp_path, monkeypatch):
     # In a process of its own: Numba reads where to keep what it compiles when it is loaded.
     code = f"from tierwise._kernels.beforehand import *; compile_kernels([{ONE!r}])"
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+    assert n_missing([ONE]) == 0
+
+
+def test_what_was_compiled_from_an_older_source_is_missing(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    code = f"from tierwise._kernels.beforehand import *; compile_kernels([{ONE!r}])"
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+    (index,) = tmp_path.rglob("*.nbi")
+    written_for = hashlib.sha256(Path(counting.__file__).read_bytes()).digest()
+    content = index.read_bytes()
+    if written_for not in content:  # Before Numba 0.68 it was the time of the source.
+        written_for = struct.pack(">d", Path(counting.__file__).stat().st_mtime)
+    index.write_bytes(content.replace(written_for, bytes(len(written_for))))
+    assert n_missing([ONE]) == 1
+    index.write_bytes(content)
     assert n_missing([ONE]) == 0
 
 

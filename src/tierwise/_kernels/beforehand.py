@@ -16,11 +16,12 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
-from hashlib import sha1
+from hashlib import sha1, sha256
 from importlib import import_module
 from itertools import groupby
 from pathlib import Path
 from shutil import rmtree
+from struct import pack
 from tempfile import mkdtemp
 from time import sleep
 from typing import Any, cast
@@ -220,11 +221,17 @@ def _end(folder: Path, processes: Iterable["subprocess.Popen[bytes]"]) -> None:
 
 def n_missing(kernels: Sequence[Listed]) -> int:
     """Return how many kernels have nothing on disk; for that, Numba need not be loaded."""
-    found = _names_on_disk()
+    files = _indices_on_disk()
+    found = {
+        one.name
+        for one in kernels
+        if any(_is_of_this_source(file, one.module) for file in files.get(one.name, ()))
+    }
     return len({one.name for one in kernels} - found)
 
 
-def _names_on_disk() -> set[str]:
+def _indices_on_disk() -> dict[str, list[Path]]:
+    """Return the files in which Numba lists what it has compiled, by the name of the kernel."""
     chosen = os.environ.get("NUMBA_CACHE_DIR")
     # As Numba names the folder of a module that has none beside it.
     apart = f"{_FOLDER.name}_{sha1(str(_FOLDER).encode(), usedforsecurity=False).hexdigest()}"
@@ -233,7 +240,34 @@ def _names_on_disk() -> set[str]:
     else:
         caches = (Path.home() / ".cache", Path.home() / "Library" / "Caches")
         folders = [_FOLDER / "__pycache__", *(folder / "numba" / apart for folder in caches)]
-    return {file.name.rpartition("-")[0] for folder in folders for file in folder.glob("*.nbi")}
+    files: dict[str, list[Path]] = {}
+    for folder in folders:
+        for file in folder.glob("*.nbi"):
+            files.setdefault(file.name.rpartition("-")[0], []).append(file)
+    return files
+
+
+def _is_of_this_source(index: Path, module: str) -> bool:
+    """Whether a file of Numba's was written for the source as it is now.
+
+    After an upgrade files for older sources lie beside the new ones, and Numba does not read them.
+    """
+    with suppress(OSError):
+        content = index.read_bytes()
+        return any(stamp in content for stamp in _stamps_of(module))
+    return False
+
+
+@cache
+def _stamps_of(module: str) -> tuple[bytes, ...]:
+    """Return what says how fresh a source is: its hash, or when it was written before Numba 0.68.
+
+    The time is a float as pickled.
+    """
+    source = _FOLDER / f"{module}.py"
+    with suppress(OSError):
+        return sha256(source.read_bytes()).digest(), pack(">d", source.stat().st_mtime)
+    return ()
 
 
 def spelled(numba_type: Any) -> Any:
