@@ -413,7 +413,8 @@ def descend_by_tier(
                 if cut[source] == cut[target]:
                     continue
                 for kind in range(2):
-                    trial[:] = order
+                    for place in range(n_items):
+                        trial[place] = order[place]
                     if kind == 0:
                         trial[source], trial[target] = order[target], order[source]
                     else:
@@ -426,7 +427,7 @@ def descend_by_tier(
                     total = (totals_by_label(found, pairs, n_tiers) * thetas).sum()
                     if total < best - tolerance:
                         best = total
-                        order[:] = trial
+                        order = trial.copy()
                         improved = True
     for place in range(n_items):
         found[order[place]] = cut[place]

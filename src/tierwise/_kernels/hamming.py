@@ -174,7 +174,8 @@ def expect_boards(
     left = np.empty(n_tiers, dtype=np.int64)
     for row in range(items.shape[0]):
         _write_places(blocks_and_free[row, 0], blocks_and_free[row, 1], sizes, places)
-        left[:] = items[row]
+        for tier in range(n_tiers):
+            left[tier] = items[row, tier]
         log_total = _log_sum(places, left, theta)
         for block in range(n_tiers):
             for tier in range(n_tiers):

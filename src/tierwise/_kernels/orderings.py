@@ -247,7 +247,8 @@ def deal_items(
         starts[label] = start
         start += sizes[label]
     for row in range(sequences.shape[0]):
-        left[:] = sizes
+        for label in range(sizes.shape[0]):
+            left[label] = sizes[label]
         for place in range(sequences.shape[1]):
             label = sequences[row, place]
             chosen = starts[label]
@@ -389,7 +390,8 @@ def log_pseudo(
     rows = np.zeros((3, sequences.shape[0]))
     left = np.empty_like(sizes)
     for row in range(sequences.shape[0]):
-        left[:] = sizes
+        for label in range(sizes.shape[0]):
+            left[label] = sizes[label]
         smallest = 0
         for place in range(sequences.shape[1]):
             while left[smallest] == 0:
@@ -424,7 +426,8 @@ def draw_pseudo(
     sequences = np.empty((n_rows, sizes.sum()), dtype=np.int64)
     left = np.empty_like(sizes)
     for row in range(n_rows):
-        left[:] = sizes
+        for label in range(sizes.shape[0]):
+            left[label] = sizes[label]
         smallest = 0
         for place in range(sequences.shape[1]):
             while left[smallest] == 0:
