@@ -59,9 +59,9 @@ ComparedThetas: TypeAlias = ConcentrationChoice | Literal["drawn"]
 
 # The recursion takes 3^n steps for each of some dozens of thetas: some seconds at so many items.
 MOST_ITEMS_FOR_PROOF = 12
-# With a theta per tier all tiers of so many items are enumerated, in a tenth of a second at most.
-# Local search takes that long for more, and they are compared with other models every time.
-_MOST_ITEMS_OF_LINES = 8
+# With a theta per tier all tiers of so many items are enumerated, in 0.3 to 0.7 seconds. Local
+# search takes a hundredth of one, but its kernels took ten seconds more to compile.
+_MOST_ITEMS_OF_LINES = 10
 # Of so many items the neighbours of the best tiers by moves of single items are looked at, too.
 _MOST_ITEMS_TO_MOVE = 40
 # With more items and at least so many answers, one start leads about where others do: to the same
