@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import gammaln, logsumexp
 
 import tierwise as tw
 from tests.reference import DISTANCES as NAIVE_DISTANCES
 from tests.reference_incomplete import completions, pairs_of_groups
 from tierwise._kernels.consensus import total_cost
+from tierwise.answers import blockwise
 from tierwise.answers.blockwise import BlockwiseAnswers, work_of
 from tierwise.answers.likelihood import source_of
 from tierwise.data.counts import BlockCounts
@@ -131,3 +133,34 @@ def test_ties_are_summed_over_and_not_drawn():
     )
     total = float(tw.log_partition((2,) * 4, 0.4))
     assert model.log_prob(tied)[0] == pytest.approx(log(naive) - total)
+
+
+@pytest.mark.parametrize("size", [150, 510])
+@pytest.mark.parametrize("theta", [0.0, 0.5, 40.0])
+def test_large_groups_are_summed_over_at_any_theta(size, theta, monkeypatch):
+    """Two tiers: the distance depends on how many items of the first one are in its block."""
+    n_tied = size + size * 2 // 3
+    first = np.where(np.arange(2 * size) < n_tied, 0, n_tied).astype(np.int32)[None]
+    labels = np.repeat(np.array([0, 1], dtype=np.int64), size)
+    # So many steps that completions would be drawn for expected costs.
+    monkeypatch.setattr(blockwise, "MOST_COUNTED", np.inf)
+    found = BlockwiseAnswers(first, np.ones(1), (size, size), get_distance("kendall"))
+    number = np.arange(2 * size - n_tied, size + 1)
+    log_ways = (
+        gammaln(size + 1) - gammaln(number + 1) - gammaln(size - number + 1)
+        + gammaln(n_tied - size + 1) - gammaln(size - number + 1)
+        - gammaln(n_tied - 2 * size + number + 1)
+        - gammaln(n_tied + 1) + gammaln(size + 1) + gammaln(n_tied - size + 1)
+    )  # fmt: skip
+    distances = (size - number) * (size + number)
+    logs = log_ways - theta * distances
+    assert found.log_weights(labels, theta)[0] - found.log_numbers[0] == pytest.approx(
+        logsumexp(logs), rel=1e-9, abs=1e-9
+    )
+    shares = np.exp(logs - logsumexp(logs))
+    sums = found.sums(labels, theta)
+    assert sums.mean == pytest.approx(shares @ distances, rel=1e-9, abs=1e-9)
+    costs = found.expected_costs(labels, theta)
+    assert total_cost(labels, costs.linear, costs.pairs) == pytest.approx(
+        shares @ distances, rel=1e-8, abs=1e-6
+    )

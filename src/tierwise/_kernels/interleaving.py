@@ -79,8 +79,6 @@ class Sequences(NamedTuple):
         even have layer 0 in common.
     limits
         ``limits[row, n, label]``: the most free items of any row with the same last n items.
-    room
-        ``room[row]``: how many states there are of listed items.
     """
 
     labels: _Integers
@@ -90,7 +88,6 @@ class Sequences(NamedTuple):
     below: _Integers
     shared: _Integers
     limits: _Integers
-    room: _Integers
 
 
 class Setting(NamedTuple):
@@ -178,8 +175,7 @@ def read_sequences(
     sequences: Sequences,
 ) -> None:
     """Write the chosen answers as labels, and how many of its last items each shares."""
-    own, tops, lengths, free, below, shared, _, room = sequences
-    counts = np.zeros(free.shape[1], dtype=np.int64)
+    own, tops, lengths, free, below, shared, _ = sequences
     for row in range(chosen.shape[0]):
         answer = chosen[row]
         n_listed = answers.n_listed[answer]
@@ -200,18 +196,6 @@ def read_sequences(
                     break
                 if begins:
                     shared[row] = number
-        room[row] = 1
-        bottom = 0
-        for number in range(1, n_listed + 1):
-            if tops[row, number] > number:
-                continue
-            counts[:] = 0
-            states = 1
-            for member in range(bottom + 1, number + 1):
-                counts[own[row, member]] += 1
-                states += states // counts[own[row, member]]
-            room[row] += 1 + (number - bottom - 1) * states
-            bottom = number
 
 
 @compiled
@@ -289,7 +273,7 @@ def _make_room(sequences: Sequences) -> _Room:
 
 
 @compiled_part
-def _lay_out(sequences: Sequences, row: int, room: _Room) -> _Row:
+def _lay_out(setting: Setting, sequences: Sequences, row: int, room: _Room) -> _Row:
     """Lay out a row, but for what it shares with the row before."""
     bottoms, after, offsets, group_strides, kinds, strides, family = room
     n_tiers, length = sequences.free.shape[1], sequences.lengths[row]
@@ -308,6 +292,7 @@ def _lay_out(sequences: Sequences, row: int, room: _Room) -> _Row:
     n_kinds, n_codes = family[0], family[1]
     # Where free items are below, all of them are left as long as there are listed ones.
     width = 1 if sequences.below[row] == 1 else n_codes
+    n_free, block_at = sequences.free[row].sum(), setting.block_at
     bottom = max(sequences.shared[row], 0)
     for number in range(bottom + 1, length + 1):
         for label in range(n_tiers):
@@ -322,7 +307,12 @@ def _lay_out(sequences: Sequences, row: int, room: _Room) -> _Row:
                 group_strides[number, label] = n_states
                 n_states *= after[number, label] - after[bottom, label] + 1
         for member in range(bottom + 1, number):
-            offsets[member + 1] = offsets[member] + n_states
+            # Within a group there are states only where a block may begin.
+            place = block_at.shape[0] - 1 - member
+            begins = block_at[place - n_free] >= 0
+            for earlier in range(place - n_free + 1, place + 1 if width > 1 else 0):
+                begins = begins or block_at[earlier] >= 0
+            offsets[member + 1] = offsets[member] + (n_states if begins else 0)
         offsets[number + 1] = offsets[number] + width
         bottom = number
     return _Row(
@@ -536,7 +526,7 @@ def _walk(  # noqa: PLR0912, PLR0915 - all steps, in either direction, in one pl
     free_left, group_left, available, taken, rates, gone = np.zeros((6, n_tiers), dtype=np.int64)
     # By kind: what is left of the free items, what the block takes, and the most that may be left.
     left, chosen, limit = np.zeros((3, n_kinds), dtype=np.int64)
-    n_free_items, is_below = row.free.sum(), row.below == 1
+    is_below = row.below == 1
     for turn in range(begin, length + 1):
         here = length + begin - turn if forward else turn
         rest = bottoms[here] if tops[here] > here else here
@@ -545,8 +535,6 @@ def _walk(  # noqa: PLR0912, PLR0915 - all steps, in either direction, in one pl
             limit[kind] = row.free[kinds[kind]]
             if not forward and here < row.limits.shape[0]:
                 limit[kind] = row.limits[here, kinds[kind]]
-        if full_only and block_at[n_items - here - n_free_items] < 0:
-            continue
         missing = here - rest
         group_left[:] = 0
         width = 1 if full_only else n_codes
@@ -842,16 +830,12 @@ def _add_layer(
 
 
 @compiled_part
-def _make_values(sequences: Sequences) -> _Floats:
+def _make_values(setting: Setting, sequences: Sequences, room: _Room) -> _Floats:
     """Make room for the values of all states of any row."""
-    most = n_codes = 1
-    for row in range(sequences.lengths.shape[0]):
-        if sequences.shared[row] < 0:
-            n_codes = 1
-            for limit in sequences.limits[row, 0]:
-                n_codes *= limit + 1
-        width = 1 if sequences.below[row] == 1 else n_codes
-        most = max(most, n_codes + width * sequences.room[row])
+    most = 1
+    for number in range(sequences.lengths.shape[0]):
+        row = _lay_out(setting, sequences, number, room)
+        most = max(most, row.offsets[row.length + 1])
     values = np.zeros((most, 4))
     values[0, 1] = 1.0
     return values
@@ -876,9 +860,10 @@ def value_sequences(setting: Setting, sequences: Sequences) -> _Floats:
     """
     n_rows = sequences.lengths.shape[0]
     results = np.empty((n_rows, 3))
-    values, room = _make_values(sequences), _make_room(sequences)
+    room = _make_room(sequences)
+    values = _make_values(setting, sequences, room)
     for number in range(n_rows):
-        row = _lay_out(sequences, number, room)
+        row = _lay_out(setting, sequences, number, room)
         _walk(setting, row, values, sequences.shared[number] + 1, None)
         least, total, mean, square = values[_first_state(row)]
         mean, square = mean / total, square / total
@@ -1093,13 +1078,14 @@ def add_expected_counts(
     """Add how often items are expected in blocks, and in earlier blocks than others."""
     n_rows, longest = sequences.labels.shape
     n_tiers, n_items = setting.sizes.shape[0], wanted.items.shape[1]
-    values, room = _make_values(sequences), _make_room(sequences)
+    room = _make_room(sequences)
+    values = _make_values(setting, sequences, room)
     pairs = np.zeros((n_items, n_items))
     tail_pairs = tail_places = np.zeros((0, 0, 0))
     tally, expected = _make_counting(longest, n_tiers, setting.sizes.max())
     reached, ends = np.zeros(values.shape[0]), np.zeros(values.shape[0] + 1, dtype=np.int64)
     for number in range(n_rows):
-        row = _lay_out(sequences, number, room)
+        row = _lay_out(setting, sequences, number, room)
         begin = sequences.shared[number] + 1
         _walk(setting, row, values, begin, None)
         if begin == 0:

@@ -7,9 +7,9 @@
 ``curves.py``        what answers say about theta, or several thetas, given tiers
 ``dispatch.py``      which answers are treated how, from sizes alone
 ``base.py``          completions; answers that say which items lie in which block have one
-``top.py``           lists of the best items, all others below: closed forms, and a recursion
-``blockwise.py``     groups of items in order, others anywhere: summed over by a recursion
-``interleaved.py``   lists of some items, all others anywhere: under inversions, and many of them
+``top.py``           lists of the best items, all others below: closed forms, and the walk
+``blockwise.py``     groups of items in order, others anywhere or below: one walk over blocks
+``interleaved.py``   lists of some items, all others anywhere: under inversions
 ``weak_orders.py``   groups of items in order, under inversions: a closed form
 ``partial.py``       any partial order: linear extensions, listed where they are few
 ``drawn.py``         any partial order: completions are drawn, by Gibbs sampling

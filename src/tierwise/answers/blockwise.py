@@ -252,8 +252,8 @@ class Walk:
         n_rows, n_tiers = len(chosen), len(self._sizes)
         numbers, tops = np.zeros((2, n_rows, longest + 1), dtype=np.int64)
         free = np.zeros((n_rows, n_tiers), dtype=np.int64)
-        lengths, below, shared, room = np.zeros((4, n_rows), dtype=np.int64)
-        sequences = Sequences(numbers, tops, lengths, free, below, shared, free[:, None], room)
+        lengths, below, shared = np.zeros((3, n_rows), dtype=np.int64)
+        sequences = Sequences(numbers, tops, lengths, free, below, shared, free[:, None])
         read_sequences(self._answers, items, chosen, labels, sequences)
         n_codes = prod((free.max(axis=0) + 1.0).tolist())
         if n_codes > min(MOST_CODES, (free + 1.0).prod(axis=1).sum() / 4.0):
