@@ -1,6 +1,6 @@
 """Pages whose figures are made but not drawn, for tests of what pages say.
 
-To lay out and draw figures takes nine tenths of the time of a page. What figures look like is
+To lay out and draw figures takes two thirds of the time of a page. What figures look like is
 tested where they are drawn.
 """
 
