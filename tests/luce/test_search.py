@@ -10,7 +10,14 @@ import tierwise as tw
 from tests import reference_luce as reference
 from tests.luce.small import KINDS, small
 from tierwise.answers.races import races_of
-from tierwise.luce.search import Limits, TierSearch, search_tiers, sizes_of, tiers_of_sizes
+from tierwise.luce.search import (
+    Limits,
+    TierSearch,
+    _TiersOfCovariance,
+    search_tiers,
+    sizes_of,
+    tiers_of_sizes,
+)
 from tierwise.tiers import log_number_of_tiers
 
 # Tied and distinct worths, and noise.
@@ -163,3 +170,21 @@ def test_known_tiers_of_forty_items_are_found():
     at_truth = TierSearch(races, sceptical).evaluate(truth)
     assert found.score >= at_truth.score - 1e-4
     assert found.labels.tolist() == truth.tolist()
+
+
+def test_covariance_of_joined_tiers_is_that_given_equal_worths():
+    rng = np.random.default_rng(4)
+    root = rng.normal(size=(200, 200))
+    covariance = root @ root.T
+    tiers = _TiersOfCovariance(covariance)
+    expected = covariance.copy()
+    # Many joins: they are taken from the matrix at once, and rows that are gone are taken out.
+    for _ in range(199):
+        gaps = np.diff(np.eye(len(expected)), axis=0)
+        variances = np.einsum("ij,jk,ik->i", gaps, expected, gaps)
+        assert tiers.variances_of_gaps() == pytest.approx(variances, rel=1e-6)
+        at = int(rng.integers(len(variances)))
+        with_gap = expected[at] - expected[at + 1]
+        assert tiers.join(at, variances[at]) == pytest.approx(with_gap, rel=1e-6, abs=1e-6)
+        expected -= np.outer(with_gap, with_gap) / variances[at]
+        expected = np.delete(np.delete(expected, at + 1, axis=0), at + 1, axis=1)
