@@ -124,3 +124,11 @@ def test_a_fit_of_many_ballots_finds_the_tiers():
     assert found.tiers == model.tiers
     assert found.log_likelihood_error == 0.0
     assert abs(found.theta - 0.5) < 4 * found.theta_estimate.standard_error
+
+
+def test_answers_that_a_group_does_not_have_cost_nothing():
+    first = places_of([[0, 1], [2, 3, 1]], 5)
+    found = BlockwiseAnswers(first, np.zeros(2), (2, 3), get_distance("kendall"))
+    costs = found.expected_costs(np.array([0, 0, 1, 1, 1]), 0.5)
+    assert not costs.linear.any()
+    assert not costs.pairs.any()

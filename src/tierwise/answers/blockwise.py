@@ -313,6 +313,10 @@ class Walk:
         n_drawn
             How many completions are drawn, shared out by weight; 0 to sum over all of them.
         """
+        total = float(weights.sum())
+        if total == 0.0:
+            # A group of people may have none of these answers.
+            return
         labelled = self._labelled(labels)
         membership, precedence = counts
         nothing = np.zeros((0, 0))
@@ -323,7 +327,7 @@ class Walk:
             labelled.items,
             self._answers.n_present,
             weights,
-            np.ceil(of_rows * (n_drawn / weights.sum())).astype(np.int64),
+            np.ceil(of_rows * (n_drawn / total)).astype(np.int64),
             membership if self._rule.additive or self._rule.placing.any() else nothing,
             nothing if self._rule.additive else precedence,
         )
