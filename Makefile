@@ -27,7 +27,7 @@ help:
 	@echo "make bench-compare BASE=main    say which benchmarks changed since a commit"
 	@echo "make studies    run the paper's studies again and write docs/reproduction.md"
 	@echo "make build      make wheel and source distribution in dist/"
-	@echo "make check-dist     make them anew and check them as a package index would"
+	@echo "make check-dist     build them again and check them as a package index would"
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

@@ -199,7 +199,7 @@ def test_command_line(battles, board, tmp_path):
     assert made.exit_code == 0, made.output
     assert pd.read_csv(paths[0])["item"].tolist() == [row["item"] for row in plain["rows"]]
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "3,000 battles put 7 items into 3 tiers" in page
+    assert "7 items in 3 tiers, from 3,000 battles" in page
     assert "m000" in page
     assert not re.search(r'(src|href)="(?!#)', page)
     assert (tmp_path / "ranks.svg").read_text(encoding="utf-8").lstrip().startswith("<?xml")
@@ -234,7 +234,7 @@ def test_report_of_battles(battles, tmp_path):
     )
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "Mine" in page
-    assert "3,000 battles put 7 items into 3 tiers" in page
+    assert "7 items in 3 tiers, from 3,000 battles" in page
     assert shown.check.verdict_in_words() in page
     assert shown.board.n_draws == 800
     assert shown.fit.sizes == (2, 3, 2)

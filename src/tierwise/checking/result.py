@@ -220,7 +220,10 @@ def _about_pairs(check: FitCheck) -> str:
     worst = check.differing_pairs(1)
     if worst and check.fit.tiers.tied(worst[0].above, worst[0].below):
         return f"{opening} Opinion within a tier is not evenly split: finer tiers may fit better."
-    return f"{opening} Other sizes may fit better."
+    return (
+        f"{opening} Other sizes may fit better, or the answers depend on more than tiers, such as "
+        "different kinds of people or tasks."
+    )
 
 
 def spread_of_distances(ratio: float, *, surprising: bool) -> str:

@@ -432,7 +432,7 @@ def leaderboard_page(
         title=title or title_of_leaderboard(board, None),
         # The style is the package's own.
         style=Markup(_own_text("report.css")),
-        opening=f"{said} put {items} into {tiers}. {note_on_tiers(board)}",
+        opening=f"{items} in {tiers}, from {said}. {note_on_tiers(board)}",
         about_enough=None if forecast is None else forecast.sentence(),
         figure=figure,
         caption=caption,
