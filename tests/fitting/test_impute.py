@@ -214,10 +214,97 @@ def test_what_cannot_be_imputed_is_refused():
         tw.impute(tw.Rankings.from_orderings([["x"]], items="xyz", unranked="below"), model)
 
 
-def test_a_posterior_with_several_thetas_is_refused_as_such_a_fit_is():
+def naive_places_of_tiers(said, tiers, thetas):
+    """Probability of places if a reversed pair costs the theta of its better tier."""
+    labels = tiers.label_array("abcd").tolist()
+    probabilities = np.zeros((4, 4))
+    for ordering in permutations(range(4)):
+        if any(ordering.index(first) > ordering.index(second) for first, second in said):
+            continue
+        reversed_pairs = [
+            (better, worse)
+            for better, worse in permutations(range(4), 2)
+            if labels[better] < labels[worse] and ordering.index(better) > ordering.index(worse)
+        ]
+        weight = np.exp(-sum(thetas[labels[better]] for better, _ in reversed_pairs))
+        for place, item in enumerate(ordering):
+            probabilities[item, place] += weight
+    return probabilities / probabilities[0].sum()
+
+
+BEST_C = {(2, other) for other in (0, 1, 3)}
+TIES = [[["c"], ["a", "b", "d"]], [["a", "d"], ["b", "c"]], [["a", "b", "c", "d"]]]
+SAID_BY_TIES = [BEST_C, {(0, 1), (0, 2), (3, 1), (3, 2)}, set()]
+
+
+@pytest.mark.parametrize(
+    ("theta", "concentration"), [(0.7, "single"), ((1.1, 0.3), "tier"), ((0.0, 2.0), "tier")]
+)
+def test_places_within_ties_have_a_closed_form_under_inversions(theta, concentration):
+    model = tw.ClusteredMallows(TIERS, theta, "inversions", concentration=concentration)
+    imputed = tw.impute(tw.Rankings.from_orderings(TIES, items="abcd"), model)
+    assert imputed.exact
+    thetas = np.broadcast_to(theta, 2)
+    for answer, said in enumerate(SAID_BY_TIES):
+        expected = naive_places_of_tiers(said, TIERS, thetas)
+        assert imputed.place_probabilities(answer) == pytest.approx(expected)
+
+
+def test_places_of_many_items_are_exact_under_inversions(monkeypatch):
+    tiers = tw.Tiers([list(range(3)), list(range(3, 10)), list(range(10, 15))])
+    model = tw.ClusteredMallows(tiers, 0.15, "inversions")
+    listed = [0, 12, 3, 11]
+    data = tw.Rankings.from_orderings([listed], items=range(15), unranked="below")
+    imputed = tw.impute(data, model)
+    assert imputed.exact
+    places = imputed.place_probabilities(0)
+    assert places.sum(axis=0) == pytest.approx(np.ones(15))
+    assert places.sum(axis=1) == pytest.approx(np.ones(15))
+    assert places[listed, range(4)] == pytest.approx(np.ones(4))
+    monkeypatch.setattr(impute.GivenTiers, "orders_groups_apart", False)
+    drawn = tw.impute(data, model, draws=20_000, rng=1)
+    assert not drawn.exact
+    assert drawn.place_probabilities(0) == pytest.approx(places, abs=5 * drawn.error)
+
+
+@pytest.mark.parametrize(
+    ("distance", "concentration", "theta"),
+    [
+        ("kendall", "tier", (0.9, 0.2)),
+        ("kendall", "place", (0.9, 0.2)),
+    ],
+)
+def test_completions_are_weighed_by_parts_where_each_has_a_theta(distance, concentration, theta):
+    model = tw.ClusteredMallows(TIERS, theta, distance, concentration=concentration)
+    answer = tw.Rankings.from_orderings([["c", "a"]], items="abcd", unranked="anywhere")
+    orderings = [one for one in permutations("abcd") if one.index("c") < one.index("a")]
+    weights = np.exp(model.log_prob(tw.Rankings.from_orderings(orderings)))
+    expected = np.zeros((4, 4))
+    for ordering, weight in zip(orderings, weights / weights.sum(), strict=True):
+        for place, item in enumerate(ordering):
+            expected["abcd".index(item), place] += weight
+    assert tw.impute(answer, model).place_probabilities(0) == pytest.approx(expected)
+
+
+def test_a_posterior_with_several_thetas_is_averaged_over():
     answers = [["a", "b"], ["b", "a"], ["a", "c"], ["a", "b", "c"]] * 4
     data = tw.Rankings.from_orderings(answers, unranked="below", items="abcd")
     options = {"distance": "inversions", "concentration": "tier", "rng": 1}
     posterior = tw.sample_posterior(data, draws=20, chains=1, **options)
-    with pytest.raises(tw.InputError, match="not one per tier: use concentration"):
-        tw.impute(data, posterior)
+    imputed = tw.impute(data, posterior)
+    assert imputed.exact
+    expected = [
+        naive_places_of_tiers({(0, 1), (0, 2), (0, 3), (1, 2), (1, 3)}, tiers, thetas)
+        for (tiers, _), thetas in zip(
+            of_draws(posterior, range(len(posterior))), posterior.thetas, strict=True
+        )
+    ]
+    assert imputed.place_probabilities(0) == pytest.approx(np.mean(expected, axis=0))
+
+
+def test_drawn_completions_need_one_theta(monkeypatch):
+    monkeypatch.setattr(impute, "MOST_COMPLETIONS", 1)
+    answer = tw.Rankings.from_orderings([["c", "a"]], items="abcd", unranked="anywhere")
+    model = tw.ClusteredMallows(TIERS, (0.9, 0.2), "inversions", concentration="tier")
+    with pytest.raises(InputError, match="one theta, not one per tier: use concentration"):
+        tw.impute(answer, model)

@@ -19,6 +19,7 @@ from tierwise._kernels.luce import complete_blocks, move_times
 from tierwise._util.cards import Card
 from tierwise._util.checks import RandomSource, as_generator, check_count
 from tierwise._util.results import Result
+from tierwise._util.types import NOT_LISTED
 from tierwise.answers.dispatch import MOST_COMPLETIONS
 from tierwise.answers.drawn import DrawnCompletions
 from tierwise.answers.given_sizes import LARGEST_THETA_OF_UNIT
@@ -31,8 +32,11 @@ from tierwise.data.rankings import Rankings
 from tierwise.distances import get_distance
 from tierwise.errors import InputError, TooLargeError, counted, quoted, use
 from tierwise.fitting.result import Fit
+from tierwise.fitting.tied_groups import TiedGroups
 from tierwise.model.clustered_luce import ClusteredLuce
 from tierwise.model.clustered_mallows import ClusteredMallows
+from tierwise.partition.choose import partition_function
+from tierwise.partition.scope import is_for
 from tierwise.tiers import log_factorials
 
 if TYPE_CHECKING:
@@ -45,6 +49,7 @@ if TYPE_CHECKING:
     from tierwise.answers.partial import PartialOrders
     from tierwise.data.scan import RankingScan
     from tierwise.distances import Distance, Rule
+    from tierwise.partition.base import Concentration, PartitionFunction
     from tierwise.posterior.result import Posterior
     from tierwise.tiers import Sizes
 
@@ -52,6 +57,8 @@ if TYPE_CHECKING:
 MOST_WORK = 100_000_000
 # An answer under a model takes as long as so many more completions.
 WORK_OF_AN_ANSWER = 500
+# The places of a tied group take as long as so many completions.
+WORK_OF_A_TABLE = 5_000
 # An average over more models than this need not be exact under each of them.
 ENOUGH_MODELS = 100
 # Where completions are drawn, so many follow each other under the same model.
@@ -59,10 +66,13 @@ DRAWS_OF_A_MODEL = 20
 
 
 class GivenModel(NamedTuple):
-    """Tiers, counted from 0, and theta; a mistake probability if answers may be mistaken."""
+    """Tiers, counted from 0, and thetas; a mistake probability if answers may be mistaken.
+
+    There is one theta, or one for each part of the distance.
+    """
 
     labels: Labels
-    theta: float
+    thetas: Floats
     mistake_probability: float | None
 
     @property
@@ -96,12 +106,23 @@ class OpenAnswers(ABC):
     def drawn(self, models: Models, rng: np.random.Generator) -> _Scattered | _Racing:
         """Complete each answer in some way."""
 
+    @property
+    def first_places(self) -> Places | None:
+        """First place of each item's tied group, if answers leave nothing but ties open."""
+        return None
+
 
 @dataclass(frozen=True, eq=False)
 class PartialAnswers(OpenAnswers):
     """Answers that are right: orderings that agree with them are possible."""
 
     said: PartialOrders
+
+    @property
+    def first_places(self) -> Places | None:
+        """First place of each item's tied group, if answers leave nothing but ties open."""
+        first = self.said.first
+        return first if first is not None and (first != NOT_LISTED).all() else None
 
     @property
     def log_numbers(self) -> Floats:
@@ -204,6 +225,23 @@ class _Group:
         return weights
 
 
+@dataclass(frozen=True, eq=False)
+class _ByParts:
+    """A model with a theta for each part of the distance."""
+
+    model: GivenModel
+    partition: PartitionFunction
+
+    def weigh(self, places: Places, mistakes: npt.NDArray[np.int64]) -> Floats:  # noqa: ARG002
+        """Return the probability of each ordering among those given."""
+        blocks = self.partition.distance.block_of_place(self.partition.sizes)[places]
+        thetas = np.minimum(self.model.thetas, LARGEST_THETA_OF_UNIT / self.partition.rule.unit)
+        energies = self.partition.part_distances(blocks, self.model.labels) @ thetas
+        weights = np.exp(energies.min() - energies)
+        shares: Floats = weights / weights.sum()
+        return shares
+
+
 def _by_tiers(models: Iterable[GivenModel], distance: Distance) -> list[_Group]:
     together: dict[bytes, list[GivenModel]] = {}
     for model in models:
@@ -214,7 +252,7 @@ def _by_tiers(models: Iterable[GivenModel], distance: Distance) -> list[_Group]:
         rule = distance.rule(sizes).in_largest_units()
         energies = [
             (
-                min(model.theta * rule.unit, LARGEST_THETA_OF_UNIT),
+                min(model.thetas[0] * rule.unit, LARGEST_THETA_OF_UNIT),
                 _cost_of_mistake(model.mistake_probability),
             )
             for model in same
@@ -241,10 +279,13 @@ class GivenTiers:
         The models.
     distance
         The distance.
+    concentration
+        What there is a theta for: "single", "tier" or "place".
     """
 
     given: list[GivenModel]
     distance: Distance
+    concentration: Concentration
 
     def __len__(self) -> int:
         """Return the number of models."""
@@ -257,11 +298,30 @@ class GivenTiers:
 
     def take(self, rows: npt.NDArray[np.int64]) -> GivenTiers:
         """Keep some of the models."""
-        return GivenTiers([self.given[row] for row in rows.tolist()], self.distance)
+        given = [self.given[row] for row in rows.tolist()]
+        return GivenTiers(given, self.distance, self.concentration)
 
-    def groups(self) -> list[_Group]:
-        """Return the models, those with the same tiers together."""
-        return _by_tiers(self.given, self.distance)
+    def groups(self) -> list[_Group] | list[_ByParts]:
+        """Return the models, those with the same tiers together if they have one theta."""
+        if self.concentration == "single":
+            return _by_tiers(self.given, self.distance)
+        partitions = {
+            sizes: partition_function(sizes, self.distance, concentration=self.concentration)
+            for sizes in {model.sizes for model in self.given}
+        }
+        return [_ByParts(model, partitions[model.sizes]) for model in self.given]
+
+    @property
+    def orders_groups_apart(self) -> bool:
+        """Whether tied groups of an answer are ordered independently of each other."""
+        return self.concentration != "place" and all(
+            is_for("lines", sizes, self.distance) for sizes in {model.sizes for model in self.given}
+        )
+
+    def thetas_of_tiers(self, model: GivenModel) -> Floats:
+        """Return theta of each tier but the last, for one reversed pair."""
+        rule = self.distance.rule(model.sizes)
+        return np.broadcast_to(model.thetas, len(model.sizes) - 1) * (rule.misplaced * rule.unit)
 
 
 @dataclass(frozen=True, eq=False)
@@ -327,7 +387,7 @@ class _Scattered:
         drawn = self._drawn = self._drawn.resized(model.sizes)
         if model.mistake_probability is not None:
             drawn.mistake_probability = allowed(model.mistake_probability)
-        theta = min(model.theta, LARGEST_THETA_OF_UNIT / drawn.rule.unit)
+        theta = min(float(model.thetas[0]), LARGEST_THETA_OF_UNIT / drawn.rule.unit)
         return partial(drawn.sweep, model.labels, theta)
 
 
@@ -475,8 +535,9 @@ def impute(
     """Find where each assessor would probably have placed the items that the answer leaves open.
 
     Given tiers and theta or worths, each complete ordering that agrees with an answer has a
-    probability. They are summed over if no answer has many of them, and otherwise drawn. If answers
-    may be mistaken, every complete ordering is possible, and no place is certain.
+    probability. Under inversions, and if answers leave nothing but ties open, places have a closed
+    form. Elsewhere orderings are summed over if no answer has many of them, and otherwise drawn. If
+    answers may be mistaken, every complete ordering is possible, and no place is certain.
 
     Parameters
     ----------
@@ -528,16 +589,44 @@ def impute(
             f"probabilities of {n_patterns} distinct answers on {n_items} items are too many to "
             "store: impute a subset of the answers"
         )
-    summed = models_to_sum(answers, len(found))
-    if summed:
-        chosen, error = _evenly(found, summed), 0.0
-        probabilities = summed_places(answers, chosen)
-    else:
-        chosen = _evenly(found, max(draws // DRAWS_OF_A_MODEL, 2))
-        probabilities, error = drawn_places(answers, chosen, draws, as_generator(rng))
+    probabilities, n_models, error = _average_places(answers, found, draws, rng)
     return Imputation(
-        known.items, bool(summed), error, len(chosen), probabilities, answers.pattern_of
+        known.items, error is None, error or 0.0, n_models, probabilities, answers.pattern_of
     )
+
+
+def _average_places(
+    answers: OpenAnswers, models: Models, draws: int, rng: RandomSource
+) -> tuple[Floats, int, float | None]:
+    """Average over models, in the best way there is; None is the error of what is exact."""
+    first = answers.first_places
+    if first is not None and isinstance(models, GivenTiers) and models.orders_groups_apart:
+        groups = TiedGroups(first)
+        models = models.take(_evenly(len(models), _models_to_average(groups, models)))
+        return _places_in_groups(groups, models), len(models), None
+    if summed := models_to_sum(answers, len(models)):
+        models = models.take(_evenly(len(models), summed))
+        return summed_places(answers, models), len(models), None
+    _refuse_several_thetas(models)
+    models = models.take(_evenly(len(models), max(draws // DRAWS_OF_A_MODEL, 2)))
+    probabilities, error = drawn_places(answers, models, draws, as_generator(rng))
+    return probabilities, len(models), error
+
+
+def _models_to_average(groups: TiedGroups, models: GivenTiers) -> int:
+    """Return under how many models places in tied groups can be computed."""
+    n_cases = len(groups.compositions(models.given[0].labels)[0])
+    work = groups.n_answers * groups.n_items**2 + n_cases * WORK_OF_A_TABLE
+    return max(int(MOST_WORK / work), ENOUGH_MODELS)
+
+
+def _places_in_groups(groups: TiedGroups, models: GivenTiers) -> Floats:
+    """Average the probabilities of places in tied groups over models."""
+    probabilities = np.zeros((groups.n_answers, groups.n_items, groups.n_items))
+    for model in models.given:
+        thetas = models.thetas_of_tiers(model)
+        groups.add_places(model.labels, thetas, 1.0 / len(models), probabilities)
+    return probabilities
 
 
 def _refuse_contradictions(*, mistaken: bool) -> None:
@@ -559,12 +648,10 @@ def _models_of(
     if isinstance(model, ClusteredLuce):
         return GivenWorths(np.log(np.array(model.worths))[None, model.tiers.label_array(items)])
     if isinstance(model, ClusteredMallows | Fit):
-        _refuse_several_thetas(model.concentration)
         labels = model.tiers.label_array(items)
         mistakes = model.mistake_probability if isinstance(model, Fit) else None
-        # One theta, as was checked.
-        given = [GivenModel(labels, cast("float", model.theta), mistakes)]
-        return GivenTiers(given, get_distance(model.distance))
+        given = [GivenModel(labels, np.atleast_1d(model.theta).astype(np.float64), mistakes)]
+        return GivenTiers(given, get_distance(model.distance), model.concentration)
     # The package posterior is not among those that this one may import.
     if not hasattr(model, "family"):
         raise InputError(
@@ -575,34 +662,32 @@ def _models_of(
         raise InputError(
             "the posterior has other items than the answers: use a posterior of these answers"
         )
-    _refuse_several_thetas(model.concentration)
     order = [model.items.index(item) for item in items]
     if model.family == "luce":
         return GivenWorths(np.ascontiguousarray(model.log_worths[:, order]))
     probabilities = model.mistake_probabilities
     every = [None] * len(model) if probabilities is None else probabilities.tolist()
     labels_of_draws = np.ascontiguousarray(model.labels[:, order]) - 1
-    return GivenTiers(
-        [
-            GivenModel(labels, theta, probability)
-            for labels, theta, probability in zip(
-                labels_of_draws, model.thetas.tolist(), every, strict=True
-            )
-        ],
-        get_distance(model.distance),
-    )
+    # With one theta per tier, there are as many in each draw as it has tiers but the last.
+    thetas_of_draws = model.thetas.reshape(len(model), -1)
+    given = [
+        GivenModel(labels, thetas[~np.isnan(thetas)], probability)
+        for labels, thetas, probability in zip(labels_of_draws, thetas_of_draws, every, strict=True)
+    ]
+    concentration = cast("Concentration", model.concentration)
+    return GivenTiers(given, get_distance(model.distance), concentration)
 
 
-def _refuse_several_thetas(concentration: str) -> None:
-    """Refuse models with a theta for each part of the distance."""
-    if concentration != "single":
+def _refuse_several_thetas(models: Models) -> None:
+    """Refuse to draw completions under models with a theta for each part of the distance."""
+    if isinstance(models, GivenTiers) and models.concentration != "single":
         raise InputError(
-            f"impute needs a model with one theta, not one per {concentration}",
+            "these answers leave so much open that completions are drawn, which needs a model with "
+            f"one theta, not one per {models.concentration}",
             [use("when fitting or sampling", concentration="single")],
         )
 
 
-def _evenly(models: Models, number: int) -> Models:
+def _evenly(n_models: int, number: int) -> npt.NDArray[np.int64]:
     """Choose at most so many of the models, evenly spaced."""
-    chosen = np.linspace(0, len(models) - 1, min(number, len(models))).round().astype(np.int64)
-    return models.take(chosen)
+    return np.linspace(0, n_models - 1, min(number, n_models)).round().astype(np.int64)
