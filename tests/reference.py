@@ -83,12 +83,14 @@ def spearman(ordering, labels, sizes):
 
 
 DISTANCES = {
-    "hamming": hamming,
     "kendall": kendall,
+    "inversions": inversions,
+    "hamming": hamming,
     "footrule": footrule,
     "spearman": spearman,
-    "inversions": inversions,
 }
+# Those that cut the places of an ordering into blocks as large as the tiers.
+BLOCK_DISTANCES = tuple(name for name in DISTANCES if name != "inversions")
 
 
 class BruteForce:

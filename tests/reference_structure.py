@@ -5,6 +5,8 @@ from math import factorial, lgamma, log, prod
 
 import numpy as np
 
+from tests.reference import DISTANCES
+
 
 def all_sizes(n_items):
     """All compositions of a number, by recursion on the first part."""
@@ -20,32 +22,6 @@ def all_labels(sizes):
     return sorted(set(permutations([tier for tier, size in enumerate(sizes) for _ in range(size)])))
 
 
-def blocks_of(sizes):
-    return [block for block, size in enumerate(sizes) for _ in range(size)]
-
-
-def distance(name, ordering, labels, sizes):
-    """Distance of an ordering (items from best to worst) from tiers, from the definition."""
-    blocks = blocks_of(sizes)
-    block_of = {item: blocks[place] for place, item in enumerate(ordering)}
-    items = range(len(labels))
-    if name == "hamming":
-        return sum(block_of[item] != labels[item] for item in items)
-    if name == "kendall":
-        return sum(
-            block_of[first] < block_of[second] and labels[first] >= labels[second]
-            for first in items
-            for second in items
-        )
-    places = [
-        [place for place, other in enumerate(blocks) if other == block]
-        for block in range(len(sizes))
-    ]
-    mean = [sum(members) / len(members) for members in places]
-    gaps = [abs(mean[block_of[item]] - mean[labels[item]]) for item in items]
-    return sum(gaps) if name == "footrule" else sum(gap**2 for gap in gaps)
-
-
 def log_evidence(orderings, weights, sizes, name, shape=2.0, rate=2.0):
     """Log of the integral over theta, the mean over tiers and the product over rankings."""
     n_items = sum(sizes)
@@ -53,14 +29,14 @@ def log_evidence(orderings, weights, sizes, name, shape=2.0, rate=2.0):
     totals = np.array(
         [
             sum(
-                weight * distance(name, ordering, tiers, sizes)
+                weight * DISTANCES[name](ordering, tiers, sizes)
                 for ordering, weight in zip(orderings, weights, strict=True)
             )
             for tiers in labels
         ]
     )
     of_orderings = np.array(
-        [distance(name, ordering, labels[0], sizes) for ordering in permutations(range(n_items))]
+        [DISTANCES[name](ordering, labels[0], sizes) for ordering in permutations(range(n_items))]
     )
     assert len(labels) == factorial(n_items) // prod(factorial(size) for size in sizes)
     least = totals.min()

@@ -1,5 +1,8 @@
 """Distances: definitions, counts, swaps, and the properties that the model rests on."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -31,6 +34,22 @@ def test_all_distances_are_there():
     assert list(distance_names()) == NAMES
     assert all(get_distance(name).description for name in NAMES)
     assert "kendall" in repr(get_distance("kendall"))
+
+
+def test_lists_for_people_leave_out_no_distance():
+    root = Path(__file__).parents[1]
+    pages = [root / "docs" / f"{name}.md" for name in ("glossary", "other-packages", "theory")]
+    lists = [
+        (path.name, paragraph)
+        for path in (*pages, *(root / "src").rglob("*.py"))
+        for paragraph in re.split(r"\n\s*\n", path.read_text(encoding="utf-8").lower())
+        if all(name in paragraph for name in ("kendall", "hamming", "footrule", "spearman"))
+    ]
+    found = {where for where, _ in lists}
+    assert {"glossary.md", "other-packages.md", "theory.md", "fit.py"} <= found
+    for where, paragraph in lists:
+        missing = [name for name in NAMES if not re.search(rf"\b{name}\b", paragraph)]
+        assert not missing, f"{where}: {paragraph.strip()[:100]}"
 
 
 def test_the_papers_example():

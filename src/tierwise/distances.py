@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
     from tierwise.data.counts import BlockCounts
     from tierwise.tiers import Sizes
+
+DistanceName: TypeAlias = Literal["kendall", "inversions", "hamming", "footrule", "spearman"]
+"""The distances that are known by name: the one list, which the command line reads as well."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,8 +126,9 @@ class Rule:
 class Distance(ABC):
     """A distance between the blocks of an ordering and tiers.
 
-    To add one, write a subclass in this file that has a ``name``, a ``description`` and a
-    ``rule``, and add it to the list ``_KNOWN``; every method of the library then works with it.
+    A subclass has a ``name``, a ``description`` and a ``rule``. Functions that take the name of a
+    distance take an object of such a class as well. A pair that is tied in the tiers must cost as
+    much as a reversed one, or nothing if every place is a block of its own.
     """
 
     name: ClassVar[str]
@@ -308,10 +312,8 @@ def _mean_places(sizes: Sizes) -> npt.NDArray[np.int64]:
     return starts + ends - 1
 
 
-# All that there are: a new distance is a class above and its name here.
-_KNOWN: dict[str, Distance] = {
-    kind.name: kind() for kind in (Footrule, Hamming, Inversions, Kendall, Spearman)
-}
+# The classes above.
+_KNOWN: dict[str, Distance] = {kind.name: kind() for kind in Distance.__subclasses__()}
 
 
 def distance_names() -> tuple[str, ...]:
@@ -322,7 +324,7 @@ def distance_names() -> tuple[str, ...]:
     >>> distance_names()
     ('footrule', 'hamming', 'inversions', 'kendall', 'spearman')
     """
-    return tuple(sorted(_KNOWN))
+    return tuple(sorted(get_args(DistanceName)))
 
 
 def get_distance(distance: str | Distance) -> Distance:

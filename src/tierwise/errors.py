@@ -165,16 +165,16 @@ def _as_code(value: Any) -> str:
     return f'"{value}"' if isinstance(value, str) and '"' not in value else repr(value)
 
 
-def listed(words: Sequence[object]) -> str:
+def listed(words: Sequence[object], conjunction: str = "and") -> str:
     """List words, or items, as sentences do.
 
     Examples
     --------
-    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])
-    ('a', 'a and b', 'a, b and c')
+    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"], "or")
+    ('a', 'a and b', 'a, b or c')
     """
     *first, last = map(str, words)
-    return f"{', '.join(first)} and {last}" if first else last
+    return f"{', '.join(first)} {conjunction} {last}" if first else last
 
 
 class TierwiseError(Exception):
@@ -218,6 +218,12 @@ class TierwiseError(Exception):
         """Return the same error, saying where it is."""
         return type(self)(
             self._problem, self.remedies, argument=self.argument, where=where + self.where
+        )
+
+    def also(self, *remedies: Remedy) -> Self:
+        """Return the same error with further remedies."""
+        return type(self)(
+            self._problem, (*self.remedies, *remedies), argument=self.argument, where=self.where
         )
 
 

@@ -5,6 +5,7 @@ import pytest
 from scipy.stats import chisquare
 
 import tierwise as tw
+from tests.reference import DISTANCES
 from tests.reference_incomplete import Answer, pairs_of_groups
 from tierwise import InputError
 from tierwise._kernels.consensus import total_cost
@@ -14,7 +15,6 @@ from tierwise.answers.partial import orders_of_places, orders_of_preferences
 from tierwise.distances import get_distance
 from tierwise.partition.choose import partition_function
 
-DISTANCES = ("kendall", "hamming", "footrule", "spearman", "inversions")
 # Item 1 before the tied items 0 and 3; items 2 and 4 anywhere.
 FIRST = np.array([[1, 0, -1, 1, -1]], dtype=np.int32)
 PAIRS = pairs_of_groups([[1], [0, 3]])

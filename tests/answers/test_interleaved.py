@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tierwise as tw
+from tests.reference import DISTANCES
 from tests.reference_incomplete import Answer, pairs_of_groups
 from tierwise._kernels.consensus import total_cost
 from tierwise.answers.blockwise import BlockwiseAnswers, have_ties, most_splits, work_of
@@ -12,11 +13,9 @@ from tierwise.answers.likelihood import source_of
 from tierwise.distances import get_distance
 from tierwise.tiers import compositions
 
-DISTANCES = ("kendall", "hamming", "footrule", "spearman", "inversions")
-
 
 @st.composite
-def chains(draw, n_items=5, distances=DISTANCES):
+def chains(draw, n_items=5, distances=tuple(DISTANCES)):
     sizes = draw(st.sampled_from(list(compositions(n_items))))
     labels = draw(st.permutations([tier for tier, size in enumerate(sizes) for _ in range(size)]))
     orders = []

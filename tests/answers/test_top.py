@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tierwise as tw
-from tests.reference import BruteForce
+from tests.reference import BLOCK_DISTANCES, BruteForce
 from tests.reference_incomplete import Answer, pairs_of_groups
 from tierwise._kernels.consensus import total_cost
 from tierwise.answers.likelihood import source_of
@@ -21,8 +21,6 @@ from tierwise.answers.top import (
 )
 from tierwise.distances import get_distance
 from tierwise.tiers import compositions
-
-DISTANCES = ("kendall", "hamming", "footrule", "spearman")
 
 
 def first_places(orders, n_items):
@@ -52,7 +50,7 @@ def top_answers(draw, n_items=5):
         order = draw(st.permutations(range(n_items)))
         answers.append([(item,) for item in order[: draw(st.integers(1, n_items))]])
     theta = draw(st.sampled_from([0.0, 0.3, 1.1, 4.0]))
-    return sizes, np.array(labels), answers, draw(st.sampled_from(DISTANCES)), theta
+    return sizes, np.array(labels), answers, draw(st.sampled_from(BLOCK_DISTANCES)), theta
 
 
 @given(top_answers())
@@ -99,7 +97,7 @@ def test_expected_costs_are_those_of_brute_force_for_any_tiers(case, random):
     assert total == pytest.approx(expected, abs=1e-9)
 
 
-@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("distance", BLOCK_DISTANCES)
 @pytest.mark.parametrize("sizes", [(2, 3), (1, 2, 2), (1, 1, 1, 1, 1), (3, 1, 1), (5,)])
 @pytest.mark.parametrize("k", [1, 2, 3, 4])
 def test_probabilities_of_all_lists_of_one_length_sum_to_one(distance, sizes, k):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.special import gammaln, logsumexp
 
 import tierwise as tw
-from tests.reference import DISTANCES as NAIVE_DISTANCES
+from tests.reference import BLOCK_DISTANCES, DISTANCES
 from tests.reference_incomplete import completions, pairs_of_groups
 from tierwise._kernels.consensus import total_cost
 from tierwise.answers import blockwise
@@ -49,7 +49,7 @@ def cases(draw):
     return answers, sizes, np.array(labels, dtype=np.int64), theta
 
 
-@pytest.mark.parametrize("distance", ["kendall", "hamming", "footrule", "spearman"])
+@pytest.mark.parametrize("distance", BLOCK_DISTANCES)
 @settings(max_examples=30, deadline=None)
 @given(case=cases())
 def test_all_completions_are_summed_over(distance, case):
@@ -63,7 +63,7 @@ def test_all_completions_are_summed_over(distance, case):
     for groups, weight in zip(answers, weights, strict=True):
         orderings = list(completions(pairs_of_groups(groups), N_ITEMS))
         distances = np.array(
-            [NAIVE_DISTANCES[distance](one, tuple(labels.tolist()), sizes) for one in orderings]
+            [DISTANCES[distance](one, tuple(labels.tolist()), sizes) for one in orderings]
         )
         least = distances.min()
         terms = np.exp(-theta * (distances - least))
@@ -127,7 +127,7 @@ def test_ties_are_summed_over_and_not_drawn():
     model = tw.ClusteredMallows(tw.Tiers.from_sizes((2,) * 4, "abcdefgh"), 0.4)
     labels = (0, 0, 1, 1, 2, 2, 3, 3)
     naive = sum(
-        exp(-0.4 * NAIVE_DISTANCES["kendall"]((*one, *two), labels, (2,) * 4))
+        exp(-0.4 * DISTANCES["kendall"]((*one, *two), labels, (2,) * 4))
         for one in permutations(range(4))
         for two in permutations(range(4, 8))
     )

@@ -3,6 +3,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 import tierwise as tw
 from tests import reference, reference_checking
@@ -199,6 +200,18 @@ def test_people_who_answer_at_random_are_found():
     assert check.distance_spread > 1.5
 
 
+@pytest.mark.parametrize("n_others", [1, 2, 3])
+def test_two_distances_have_the_variance_that_their_mean_implies(n_others):
+    # The item is in first place or not, so orderings are 0 or 2 away from the tiers.
+    first, others = [["a", "b", "c"]], [["b", "a", "c"]] * n_others
+    rankings = Rankings.from_orderings([*first * 4, *others])
+    check = tw.check_fit(rankings, tw.fit(rankings, (1, 2), distance="hamming"))
+    assert check.distance_spread == pytest.approx(1.0)
+    (spread,) = (finding for finding in check.findings if finding.name == "spread")
+    assert (spread.score, spread.p_value) == (0.0, 0.5)
+    assert "some people" not in spread.statement
+
+
 def test_tiers_that_are_too_coarse_are_found():
     rankings = draw((1,) * 6, 0.9, 400, rng=6)
     check = tw.check_fit(rankings, tw.fit(rankings, (3, 3)), rng=1)
@@ -221,6 +234,62 @@ def test_pairs_are_named_once_and_the_worst_comes_first():
     assert len(check.differing_pairs(3)) == 3
     errors = [pair.observed - pair.expected for pair in pairs]
     assert check.pairs_off_by == pytest.approx(np.sqrt(np.mean(np.square(errors))))
+
+
+def test_pairs_count_as_often_as_answers_order_them():
+    lists = [["a", "b", "c"]] * 9 + [["b", "a"]] * 3 + [["c", "d"]]
+    rankings = Rankings.from_orderings(lists, unranked="anywhere")
+    check = tw.check_fit(rankings, tw.fit(rankings, (1, 1, 2)))
+    a, b, c, d = (rankings.items.index(item) for item in "abcd")
+    assert check.pair_numbers[a, b] == check.pair_numbers[b, a] == 12
+    assert check.pair_numbers[c, d] == 1
+    squares = by_chance = answers = 0.0
+    for one, two in ((a, b), (a, c), (b, c), (c, d)):
+        number, expected = check.pair_numbers[one, two], check.pairs_expected[one, two]
+        squares += number * (check.pairs_observed[one, two] - expected) ** 2
+        by_chance += expected * (1 - expected)
+        answers += number
+    assert check.pairs_off_by == pytest.approx(np.sqrt(squares / answers))
+    assert check.pairs_off_by_chance == pytest.approx(np.sqrt(by_chance / answers))
+
+
+def test_pairs_of_a_true_model_are_off_by_chance():
+    tiers = Tiers([["a"], ["b", "c"], ["d"]])
+    model = tw.ClusteredMallows(tiers, theta=0.4)
+    checks = [
+        tw.check_fit(rankings, tw.fit(rankings, tiers=tiers))
+        for rankings in (model.sample(80, rng=seed) for seed in range(80))
+    ]
+    off_by = np.array([[check.pairs_off_by, check.pairs_off_by_chance] for check in checks])
+    observed, chance = np.sqrt((off_by**2).mean(axis=0))
+    # Theta is estimated from the same answers, so the differences are somewhat smaller.
+    assert 0.8 * chance < observed < 1.05 * chance
+
+
+def test_the_pair_named_is_the_one_that_chance_explains_least():
+    lists = [["a", "b", "c"], ["b", "a", "c"]] * 20 + [["b", "a", "c"]] * 30 + [["d", "c"]]
+    rankings = Rankings.from_orderings(lists, unranked="anywhere")
+    said = tw.check_fit(rankings, tw.fit(rankings, tiers=[["a", "b"], ["c", "d"]])).summary(10_000)
+    assert "most clearly for b above a: 71% of rankings, 50% expected" in said
+
+
+def test_scores_of_findings_are_those_of_their_p_values():
+    for seed in range(3):
+        rankings = draw((1, 1, 1, 1), 0.5, 100, rng=seed)
+        for tiers in ((1, 1, 1, 1), (2, 2), (4,)):
+            for finding in tw.check_fit(rankings, tw.fit(rankings, tiers)).findings:
+                if 0 < finding.score < 30:
+                    assert finding.p_value == pytest.approx(norm.sf(finding.score), rel=1e-6)
+
+
+def test_verdicts_are_the_same_each_time():
+    rankings = draw((1,) * 9, 0.4, 50, rng=9)
+    fit = tw.fit(rankings, (1,) * 9)
+    one, two = tw.check_fit(rankings, fit), tw.check_fit(rankings, fit)
+    assert not one.exact
+    assert [finding.p_value for finding in one.findings] == [
+        finding.p_value for finding in two.findings
+    ]
 
 
 def test_perfect_agreement_and_one_tier_are_no_trouble():

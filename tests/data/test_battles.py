@@ -7,6 +7,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import tierwise as tw
 from tests.data_paths import shared_data
@@ -367,3 +369,53 @@ def test_a_column_of_results_comes_before_points_unless_these_are_named():
     # Where one is at home, A is the other one, so that B says nothing.
     with pytest.raises(tw.InputError, match="the winner is 'B', which is neither"):
         tw.read_battles(table_of("home,away,winner", "Ajax,PSV,B"))
+
+
+TEAMS = ("Ajax", "FC København", "Inter, Milano", "PSV")
+MATCHES = st.lists(
+    st.tuples(st.permutations(TEAMS), st.integers(0, 12), st.integers(0, 12)).map(
+        lambda drawn: (*drawn[0][:2], *drawn[1:])
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+def result_of(home_goals, away_goals, words):
+    return words[0 if home_goals > away_goals else 1 if home_goals == away_goals else 2]
+
+
+SPELLINGS = {
+    "home,away,home_goals,away_goals": lambda home, away: (home, away),
+    "HomeTeam,AwayTeam,FTHG,FTAG": lambda home, away: (home, away),
+    "HomeTeam,AwayTeam,FTR": lambda home, away: (result_of(home, away, "HDA"),),
+    "HomeTeam,AwayTeam,FTHG,FTAG,FTR": lambda home, away: (
+        home,
+        away,
+        result_of(home, away, "HDA"),
+    ),
+    "home,away,result": lambda home, away: (f"{home}-{away}",),
+}
+
+
+@given(MATCHES)
+@settings(max_examples=25)
+def test_matches_are_the_same_battles_in_every_spelling(matches):
+    items = sorted({team for home, away, *_ in matches for team in (home, away)})
+    decided, drawn = np.zeros((2, len(items), len(items)))
+    for home, away, home_goals, away_goals in matches:
+        one, other = items.index(home), items.index(away)
+        if home_goals == away_goals:
+            drawn[[one, other], [other, one]] += 1
+        elif home_goals > away_goals:
+            decided[one, other] += 1
+        else:
+            decided[other, one] += 1
+    for header, cells in SPELLINGS.items():
+        rows = [[home, away, *cells(*goals)] for home, away, *goals in matches]
+        text = pd.DataFrame(rows, columns=header.split(",")).to_csv(index=False)
+        battles = tw.read(StringIO(text))
+        assert isinstance(battles, tw.Battles), header
+        order = [battles.items.index(item) for item in items]
+        np.testing.assert_array_equal(battles.decided[np.ix_(order, order)], decided, header)
+        np.testing.assert_array_equal(battles.drawn[np.ix_(order, order)], drawn, header)

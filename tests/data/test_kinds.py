@@ -49,15 +49,20 @@ def test_what_files_hold_is_refused_in_words_that_are_the_same_everywhere():
 def test_all_kinds_are_named():
     with pytest.raises(InputError, match="fit takes Rankings, Counts or Preferences as data"):
         check_data(None, "fit", Rankings, Counts, Preferences)
+    every = "fit takes Rankings, Counts, Preferences or Battles as data"
+    with pytest.raises(InputError, match=every):
+        check_data(None, "fit")
 
 
 def test_what_is_taken_comes_back_as_it_is():
     for data in (ANSWERS, PAIRS, Counts.of(ANSWERS)):
         assert check_data(data, "fit", Rankings, Counts, Preferences) is data
+        assert check_data(data, "fit") is data
 
 
 def test_a_scan_becomes_what_is_taken(scan):
     assert check_data(scan, "fit", Rankings, Counts) == Counts.of(ANSWERS)
+    assert check_data(scan, "fit") == Counts.of(ANSWERS)
     assert check_data(scan, "describe", Rankings).n_rankings == 3
     assert check_data(scan, "report", Rankings, RankingScan) is scan
     with pytest.raises(InputError, match=r"distinct\(\)"):

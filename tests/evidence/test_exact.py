@@ -7,12 +7,11 @@ from hypothesis import strategies as st
 
 import tierwise as tw
 from tests import reference_structure as naive
+from tests.reference import BLOCK_DISTANCES
 from tierwise import Rankings, TooLargeError
 from tierwise.answers.likelihood import source_of
 from tierwise.evidence.exact import log_evidence, refuse_too_many_tiers
 from tierwise.model.priors import Gamma
-
-DISTANCES = ("kendall", "hamming", "footrule", "spearman")
 
 
 def evidence_of(rankings, sizes, distance, prior=None):
@@ -31,7 +30,7 @@ def rankings_of(orderings, weights=None):
     )
 
 
-@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("distance", BLOCK_DISTANCES)
 @pytest.mark.parametrize(
     ("n_items", "n_rankings", "noise"), [(2, 3, 1.0), (3, 10, 0.5), (4, 40, 0.5), (5, 25, 0.3)]
 )
@@ -46,7 +45,7 @@ def test_equals_the_sum_over_all_tiers(distance, n_items, n_rankings, noise):
 @given(
     st.lists(st.permutations(range(4)), min_size=1, max_size=12),
     st.sampled_from(naive.all_sizes(4)),
-    st.sampled_from(DISTANCES),
+    st.sampled_from(BLOCK_DISTANCES),
     st.sampled_from([(2.0, 2.0), (1.0, 0.3), (5.0, 1.0), (0.5, 4.0)]),
 )
 def test_equals_the_sum_over_all_tiers_for_any_answers_and_prior(orderings, sizes, distance, prior):

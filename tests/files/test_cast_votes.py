@@ -35,7 +35,7 @@ def test_a_cast_vote_record(read):
     assert found.items == ("Ann Baird", "Bob Cole", "Cy Dunn")
     assert found.to_orderings() == READ
     message = " ".join(str(remark) for remark in found.reading.remarks)
-    assert "4 ballots hold 'Write-in' or 'exhausted' or 'skipped', which is skipped" in message
+    assert "4 ballots hold 'Write-in', 'exhausted' or 'skipped', which is skipped" in message
     assert '1 ballot holds an overvote, which ends the ballot: use overvotes="skip"' in message
     assert "1 answer names an item twice; it counts where it is named first" in message
     assert "1 row lists no item and is set aside (line 6)" in message

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import tierwise as tw
+from tests.reference import DISTANCES
 from tierwise.answers.likelihood import source_of
 from tierwise.data.counts import Counts
 from tierwise.distances import get_distance
@@ -12,7 +13,7 @@ from tierwise.model.priors import Gamma
 from tierwise.searching.evaluate import Setting, evaluate_sizes
 
 
-@pytest.mark.parametrize("name", ["kendall", "inversions", "hamming", "footrule", "spearman"])
+@pytest.mark.parametrize("name", DISTANCES)
 @pytest.mark.parametrize("n_items", [2, 3, 6])
 def test_fits_are_those_of_each_size_vector_by_itself(name, n_items):
     rng, distance = np.random.default_rng(n_items), get_distance(name)
@@ -38,7 +39,7 @@ def test_fits_are_those_of_each_size_vector_by_itself(name, n_items):
     assert every.best(counts, number=5).rows.tolist() == found.rows[:5].tolist()
 
 
-@pytest.mark.parametrize("name", ["kendall", "inversions", "hamming", "footrule", "spearman"])
+@pytest.mark.parametrize("name", DISTANCES)
 def test_perfect_agreement_has_an_infinite_theta(name):
     rankings = tw.Rankings.from_orderings([["a", "b", "c"]], weights=[7])
     every = EverySize(3, get_distance(name))

@@ -7,11 +7,10 @@ from scipy.optimize import minimize_scalar
 
 import tierwise as tw
 from tests.data_paths import shared_data
+from tests.reference import BLOCK_DISTANCES
 from tierwise import Counts, InputError, Rankings, Tiers
 from tierwise.fitting.fit import fit
 from tierwise.tiers import compositions
-
-DISTANCES = ("kendall", "hamming", "footrule", "spearman")
 
 
 def random_rankings(seed, n_items, n_rankings):
@@ -38,7 +37,7 @@ def brute_force_maximum(rankings, sizes, distance):
     return best
 
 
-@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("distance", BLOCK_DISTANCES)
 @pytest.mark.parametrize("sizes", [(1, 2, 1), (2, 2), (3, 1), (1, 1, 1, 1)])
 def test_no_tiers_and_theta_are_more_probable(distance, sizes):
     rankings = random_rankings(4, 4, 15)
@@ -49,7 +48,7 @@ def test_no_tiers_and_theta_are_more_probable(distance, sizes):
     )
 
 
-@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("distance", BLOCK_DISTANCES)
 def test_log_likelihood_is_the_sum_of_log_probabilities(distance):
     rankings = random_rankings(1, 5, 30)
     for sizes in compositions(5):
@@ -118,7 +117,7 @@ def test_one_ranking():
     assert found.theta == inf
 
 
-@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("distance", BLOCK_DISTANCES)
 def test_all_items_in_one_tier_is_the_uniform_distribution(distance):
     rankings = random_rankings(5, 4, 20)
     found = fit(rankings, (4,), distance)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tierwise as tw
-from tests.reference import DISTANCES as NAIVE_DISTANCES
+from tests.reference import BLOCK_DISTANCES, DISTANCES
 from tests.reference_incomplete import Answer
 from tierwise import InputError, TierwiseWarning
 from tierwise.fitting import impute
@@ -26,7 +26,7 @@ def naive_places(pairs, theta, distance, tiers=TIERS):
     ]
 
 
-@pytest.mark.parametrize("distance", ["kendall", "hamming", "footrule", "spearman"])
+@pytest.mark.parametrize("distance", BLOCK_DISTANCES)
 def test_places_have_the_probabilities_of_brute_force(distance):
     model = tw.ClusteredMallows(TIERS, 0.7, distance)
     rankings = tw.Rankings.from_orderings(
@@ -76,7 +76,7 @@ def naive_places_of_votes(pairs, tiers, theta, mistake, distance="kendall"):
     labels = tuple(tiers.label_array("abcd").tolist())
     probabilities = np.zeros((4, 4))
     for ordering in permutations(range(4)):
-        away = NAIVE_DISTANCES[distance](ordering, labels, tiers.sizes)
+        away = DISTANCES[distance](ordering, labels, tiers.sizes)
         weight = np.exp(-theta * away)
         for preferred, other in pairs:
             right = ordering.index(preferred) < ordering.index(other)

@@ -6,7 +6,7 @@ import pytest
 from scipy.optimize import minimize, minimize_scalar
 
 import tierwise as tw
-from tests.reference import DISTANCES as NAIVE_DISTANCES
+from tests.reference import BLOCK_DISTANCES, DISTANCES
 from tierwise import InputError
 from tierwise._kernels.consensus import total_cost
 from tierwise.answers import likelihood
@@ -30,7 +30,7 @@ def chance(pairs, ordering, mistake):
 def log_weight(pairs, labels, sizes, theta, mistake, distance="kendall"):
     return log(
         sum(
-            exp(-theta * NAIVE_DISTANCES[distance](ordering, labels, sizes))
+            exp(-theta * DISTANCES[distance](ordering, labels, sizes))
             * chance(pairs, ordering, mistake)
             for ordering in permutations(range(sum(sizes)))
         )
@@ -55,7 +55,7 @@ REPEATED = [*CYCLE, ("Ann", "a", "b"), ("Ann", "b", "a"), *[("Bob", "d", "c")] *
 SAID = [[(0, 1), (1, 2), (2, 0), (0, 1), (1, 0)], [(0, 3), *[(3, 2)] * 3]]
 
 
-@pytest.mark.parametrize("distance", ["kendall", "hamming", "footrule", "spearman"])
+@pytest.mark.parametrize("distance", BLOCK_DISTANCES)
 def test_votes_are_summed_over_all_orderings(distance):
     votes = votes_of(tw.Preferences.from_pairs(REPEATED, items="abcd", cycles="keep"))
     sizes, labels, theta = (1, 2, 1), np.array([1, 0, 2, 1]), 0.6
@@ -249,7 +249,7 @@ def test_only_few_items_are_summed_over():
     assert not can_be_summed(few)
 
 
-@pytest.mark.parametrize("distance", ["kendall", "hamming", "footrule", "spearman"])
+@pytest.mark.parametrize("distance", BLOCK_DISTANCES)
 @pytest.mark.parametrize(
     ("sizes", "labels"), [((1, 3), [1, 0, 1, 1]), ((1, 1, 1, 1), [2, 0, 3, 1])]
 )

@@ -134,7 +134,7 @@ def test_rankings_and_scores_have_leaderboards():
     assert goals.uncertainty == "posterior"
     with pytest.raises(tw.InputError, match="from the posterior"):
         tw.leaderboard(tw.load_political_goals(), uncertainty="bootstrap")
-    with pytest.raises(tw.InputError, match="leaderboard takes Battles"):
+    with pytest.raises(tw.InputError, match=r"leaderboard takes Rankings, .* or Battles"):
         tw.leaderboard([1, 2])
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.reference import BLOCK_DISTANCES
 from tierwise.partition.choose import log_partition, partition_function
 
 # A normal variable is further out than this once in five hundred million times; t variables with
@@ -10,7 +11,7 @@ from tierwise.partition.choose import log_partition, partition_function
 FAR = 8.0
 
 
-@pytest.mark.parametrize("name", ["hamming", "kendall", "footrule", "spearman"])
+@pytest.mark.parametrize("name", BLOCK_DISTANCES)
 @pytest.mark.parametrize("method", ["path", "importance"])
 def test_estimates_agree_with_exact_values(method, name):
     sizes = (1, 2, 1, 2)

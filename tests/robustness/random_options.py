@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import tierwise as tw
+from tests import reference
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 FAMILIES = ("mallows", "luce")
-DISTANCES = ("kendall", "inversions", "hamming", "footrule", "spearman")
+DISTANCES = tuple(reference.DISTANCES)
 CONCENTRATIONS = ("single", "tier", "place", "auto")
 METHODS_OF_CONSENSUS = ("auto", "assignment", "subsets", "milp", "annealing")
 METHODS_OF_PARTITION = (

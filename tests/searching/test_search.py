@@ -11,14 +11,13 @@ import pytest
 import tierwise as tw
 from tests import reference_structure as naive
 from tests.data_paths import shared_data
+from tests.reference import BLOCK_DISTANCES
 from tierwise import Counts, InputError, Rankings, Tiers, TierwiseWarning, TooLargeError
 from tierwise.answers.likelihood import source_of
 from tierwise.model.priors import Gamma
 from tierwise.searching import concluding, evaluate
 from tierwise.searching import search as searching
 from tierwise.tiers import neighbours
-
-DISTANCES = ("kendall", "hamming", "footrule", "spearman")
 
 
 def random_rankings(seed, n_items, n_rankings, noise=0.4):
@@ -27,7 +26,7 @@ def random_rankings(seed, n_items, n_rankings, noise=0.4):
     return Rankings.from_order_array(np.argsort(-utilities, axis=1), "abcdefghijklmno"[:n_items])
 
 
-@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("distance", BLOCK_DISTANCES)
 def test_exhaustive_search_fits_every_size_vector(distance):
     rankings = random_rankings(1, 5, 30)
     found = tw.search(rankings, distance, criterion="likelihood")

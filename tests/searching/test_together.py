@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tierwise as tw
+from tests.reference import DISTANCES
 from tierwise.answers.likelihood import source_of
 from tierwise.model.priors import Gamma
 from tierwise.searching import evaluate
@@ -37,7 +38,7 @@ def assert_same(setting, depth, n_items):
         assert one.log_integrated == pytest.approx(alone.log_integrated, rel=1e-11, nan_ok=True)
 
 
-@pytest.mark.parametrize("distance", ["kendall", "inversions", "hamming", "footrule", "spearman"])
+@pytest.mark.parametrize("distance", DISTANCES)
 @pytest.mark.parametrize("depth", ["likelihood", "posterior"])
 def test_together_is_as_alone(distance, depth):
     assert_same(setting_of(drawn(6, 80, 0.4, 1), distance), depth, 6)

@@ -16,7 +16,6 @@ from tierwise.evidence.given_tiers import log_integrated_thetas
 from tierwise.fitting.neighbours import neighbour_agreement
 from tierwise.partition.choose import partition_function
 
-DISTANCES = ("kendall", "inversions", "hamming", "footrule", "spearman")
 SIZES = (2, 1, 2)
 TIERS = tw.Tiers([["b", "d"], ["a"], ["c", "e"]])
 SEVERAL = [
@@ -37,7 +36,7 @@ def agreeing(rankings, tiers=TIERS):
     return (np.diff(sequences, axis=1) >= 0).all(axis=1)
 
 
-@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("distance", reference.DISTANCES)
 def test_orderings_that_agree_are_equally_probable_and_all_others_impossible(distance):
     model = tw.ClusteredMallows(TIERS, inf, distance)
     rankings = every_ordering()
@@ -47,7 +46,7 @@ def test_orderings_that_agree_are_equally_probable_and_all_others_impossible(dis
     assert (float(model.mean_distance()), float(model.var_distance())) == (0.0, 0.0)
 
 
-@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("distance", reference.DISTANCES)
 @pytest.mark.parametrize("unranked", ["below", "anywhere"])
 def test_incomplete_answers_are_sums_over_orderings(distance, unranked):
     model = tw.ClusteredMallows(TIERS, inf, distance)
@@ -81,7 +80,7 @@ def test_an_answer_that_disagrees_is_impossible_however_many_completions_it_has(
     np.testing.assert_allclose(found, [0.0, 1.0], atol=1e-9)
 
 
-@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("distance", reference.DISTANCES)
 def test_draws_and_tables_are_those_of_the_tiers(distance):
     model = tw.ClusteredMallows(TIERS, inf, distance)
     for method in ("auto", "exact", "mcmc"):
@@ -104,7 +103,7 @@ def test_draws_and_tables_are_those_of_the_tiers(distance):
     )
 
 
-@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("distance", reference.DISTANCES)
 def test_estimated_partition_functions_have_the_same_limit(distance):
     model = tw.ClusteredMallows(TIERS, inf, distance, budget=1.0)
     assert agreeing(model.sample(50, 1)).all()

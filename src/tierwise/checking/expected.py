@@ -182,8 +182,12 @@ def share_listing(rankings: Rankings) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, eq=False)
 class PairShares:
-    """Pairwise proportions, those expected, and their differences in standard errors."""
+    """Pairwise proportions, those expected, and their differences in standard errors.
 
+    ``numbers`` has how many answers order each pair.
+    """
+
+    numbers: NDArray[np.float64]
     observed: NDArray[np.float64]
     expected: NDArray[np.float64]
     scores: NDArray[np.float64]

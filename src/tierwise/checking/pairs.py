@@ -214,7 +214,7 @@ def _compare_answers(
     if not orderings.exact:
         error = float(np.sqrt(np.nanmax(opinions * (1 - opinions)) / orderings.n_draws))
     scores = binomial_scores(observed, expected, n_effective, 1 / orderings.n_draws)
-    return PairShares(observed, expected, scores, error)
+    return PairShares(times, observed, expected, scores, error)
 
 
 @dataclass(frozen=True, eq=False)
@@ -435,6 +435,7 @@ def check_battles(data: Battles, fit: Fit, labels: NDArray[np.int64]) -> Found:
     lines, between = _between_tiers(wins, expected, variance, labels, fit)
     return Found(
         pairs=PairShares(
+            numbers=met,
             observed=np.where(off, observed, np.nan),
             expected=np.where(off, expected, np.nan),
             scores=scores,

@@ -52,6 +52,8 @@ if TYPE_CHECKING:
 # Theta is found line by line only where an expectation takes milliseconds.
 _MOST_STEPS = 2e6
 _LARGEST_THETA = 50.0
+# Standard errors below this are those of numbers that cannot deviate.
+_ROUNDING = 1e-9
 _REPLICATES = 200
 _MOST_ROWS_OF_A_REPLICATE = 1000
 # Covariances of more items than this are not written down one by one where rows are few.
@@ -167,7 +169,7 @@ def _compare_pairs(
         scores = observed - expected
         scores /= errors
     error = 0.0 if orderings.exact else float(np.sqrt(np.nanmax(monte_carlo)))
-    return PairShares(observed, expected, scores, error)
+    return PairShares(met, observed, expected, scores, error)
 
 
 def _explained(orderings: Orderings, fitted: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -244,7 +246,7 @@ def _check_lines(
     deviations = observed - moments.means
     covariances = moments.covariances / precision
     errors = np.sqrt(np.diag(covariances))
-    scores = np.divide(deviations, errors, out=np.zeros_like(deviations), where=errors > 1e-9)
+    scores = np.divide(deviations, errors, out=np.zeros_like(deviations), where=errors > _ROUNDING)
     thetas = _thetas(model, observed)
     lines = tuple(
         Line(number, number + 1, *values)
@@ -365,7 +367,8 @@ def _check_spread(
     mean = given[1] @ given[0]
     observed = float(given[1] @ (given[0] - mean) ** 2)
     ratio = observed / expected if expected > 0 else nan
-    score = (observed - expected) / error if error > 0 else 0.0
+    # If there are two distances only, their mean fixes their variance, up to rounding.
+    score = (observed - expected) / error if error > _ROUNDING * expected else 0.0
     p_value = tail(score)
     statement = measure.spread_statement(ratio, surprising=p_value < FALSE_ALARMS)
     return ratio, Finding("spread", p_value, score, statement)

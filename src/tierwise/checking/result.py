@@ -13,7 +13,7 @@ National Academy of Sciences 17, 684-688.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isnan
+from math import exp, isnan, log, nan
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -63,13 +63,13 @@ def largest_of_many(name: str, scores: NDArray[np.float64], noun: str) -> Findin
     """Judge the largest of many differences with Bonferroni's correction."""
     if not len(scores):
         return Finding(name, 1.0, 0.0, f"the answers say nothing about {noun}.")
-    from scipy.special import ndtr
+    from scipy.special import log_ndtr, ndtri_exp
 
-    p_values = 2.0 * len(scores) * ndtr(-scores)
-    p_value = min(1.0, float(p_values.min()))
-    n_off = int((p_values < FALSE_ALARMS).sum())
+    log_p_values = log(2.0 * len(scores)) + log_ndtr(-scores)
+    log_p_value = min(0.0, float(log_p_values.min()))
+    n_off = int((log_p_values < log(FALSE_ALARMS)).sum())
     statement = f"{n_off} of {len(scores)} {noun} differ by more than chance allows."
-    return Finding(name, p_value, float(scores.max()), statement)
+    return Finding(name, exp(log_p_value), max(0.0, -float(ndtri_exp(log_p_value))), statement)
 
 
 def verdict_of(findings: Iterable[Finding]) -> Verdict:
@@ -254,7 +254,7 @@ def direction_statement(items: tuple[Item, ...], direction: NDArray[np.float64])
     order = np.argsort(direction, kind="stable")
     high, low = items[int(order[0])], items[int(order[-1])]
     return (
-        f"people who rank {high} high tend to rank {low} low, and vice versa, more than in a "
+        f"answers that rank {high} high tend to rank {low} low, and vice versa, more than in a "
         "single group."
     )
 
@@ -264,20 +264,20 @@ def _noun(check: FitCheck) -> str:
 
 
 def _about_size(check: FitCheck) -> str:
-    off = np.abs(check.pairs_observed - check.pairs_expected)
-    off[np.tril_indices(len(off))] = np.nan
-    if np.isnan(off).all():
+    if isnan(check.pairs_off_by):
         return ""
-    first, second = np.unravel_index(int(np.nanargmax(off)), off.shape)
-    if check.pairs_observed[first, second] < 0.5:
-        first, second = second, first
-    observed = check.pairs_observed[first, second]
-    expected = check.pairs_expected[first, second]
+    opening = (
+        f"Pairwise proportions are off by {100 * check.pairs_off_by:.1f} percentage points on "
+        f"average (by chance alone: {100 * check.pairs_off_by_chance:.1f})"
+    )
+    clearest = check.differing_pairs(1)
+    if not clearest:
+        return f"{opening}."
+    [pair] = clearest
     above = "over" if check.pairwise else "above"
     return (
-        f"Pairwise proportions are off by {100 * check.pairs_off_by:.1f} percentage points on "
-        f"average; most for {check.items[first]} {above} {check.items[second]}: "
-        f"{observed:.0%} of {_noun(check)}, {expected:.0%} expected."
+        f"{opening}; most clearly for {pair.above} {above} {pair.below}: "
+        f"{pair.observed:.0%} of {_noun(check)}, {pair.expected:.0%} expected."
     )
 
 
@@ -299,7 +299,8 @@ class Finding(Result):
     p_value
         The probability of a difference this large if the model were true.
     score
-        The same as a standard normal score; larger is more surprising.
+        The same as a standard normal score; larger is more surprising. Where the largest of many
+        differences is judged, 0 if it is no larger than usual.
     statement
         What was found, in words.
     """
@@ -385,6 +386,8 @@ class FitCheck(Result):
         The items of rows and columns.
     verdict : str
         "fits"; "theta varies" (along the ranking); "mixture suspected"; or "differs" (otherwise).
+    pair_numbers : numpy.ndarray
+        ``[a, b]``: how many rankings, or answers, order items a and b.
     pairs_observed, pairs_expected : numpy.ndarray
         ``[a, b]``: share of rankings with item a above item b, among those that order the two; NaN
         if none does. For pairwise answers, only direct answers count.
@@ -417,6 +420,7 @@ class FitCheck(Result):
     fit: Fit
     items: tuple[Item, ...]
     verdict: Verdict
+    pair_numbers: NDArray[np.float64]
     pairs_observed: NDArray[np.float64]
     pairs_expected: NDArray[np.float64]
     pair_scores: NDArray[np.float64]
@@ -436,11 +440,27 @@ class FitCheck(Result):
 
     @property
     def pairs_off_by(self) -> float:
-        """Root mean square of observed minus expected pairwise proportions."""
+        """Root mean square of observed minus expected pairwise proportions.
+
+        A pair counts as often as answers order it.
+        """
+        return self._over_pairs((self.pairs_observed - self.pairs_expected) ** 2)
+
+    @property
+    def pairs_off_by_chance(self) -> float:
+        """What `pairs_off_by` would be on average if the model were true."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            variances = self.pairs_expected * (1 - self.pairs_expected) / self.pair_numbers
+        return self._over_pairs(variances)
+
+    def _over_pairs(self, squares: NDArray[np.float64]) -> float:
+        """Return the root of the mean of squares over all answers about pairs."""
         upper = np.triu_indices(len(self.items), k=1)
-        differences = (self.pairs_observed - self.pairs_expected)[upper]
-        known = differences[~np.isnan(differences)]
-        return float(np.sqrt(np.mean(known**2))) if len(known) else float("nan")
+        numbers = np.where(np.isnan(self.pairs_observed), 0.0, self.pair_numbers)[upper]
+        known = numbers > 0
+        if not known.any():
+            return nan
+        return float(np.sqrt(np.average(squares[upper][known], weights=numbers[known])))
 
     def differing_pairs(self, count: int = 10) -> list[PairDifference]:
         """Return the pairs that differ most, in standard errors, the first above the second.
@@ -561,9 +581,11 @@ class FitCheck(Result):
             "verdict": self.verdict,
             "verdict_in_words": self.verdict_in_words(),
             "items": [plain_item(item) for item in self.items],
+            "pair_numbers": _plain_table(self.pair_numbers),
             "pairs_observed": _plain_table(self.pairs_observed),
             "pairs_expected": _plain_table(self.pairs_expected),
             "pairs_off_by": plain_number(self.pairs_off_by),
+            "pairs_off_by_chance": plain_number(self.pairs_off_by_chance),
             "ranks_observed": _plain_table(self.ranks_observed),
             "ranks_expected": _plain_table(self.ranks_expected),
             "differing_pairs": [pair.to_dict() for pair in self.differing_pairs()],

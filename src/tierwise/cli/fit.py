@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 _FIT = "How to fit"
 _SEARCH = "What to search and how"
 _DRAWING = "What to draw"
-# Enough to see that a model is far off.
-_CHECKING_DRAWS = 4000
 
 FIT_EXAMPLES = """
 Examples:
@@ -53,7 +51,7 @@ def fit_command(
         ),
     ] = None,
     family: options.Family = "auto",
-    distance: options.AnyDistance = "auto",
+    distance: options.Distance = "auto",
     max_tiers: options.MaxTiers = None,
     margin: options.Margin = 0.5,
     method: Annotated[
@@ -159,7 +157,7 @@ def fit_command(
             [use("for 500 times", bootstrap=500)],
         )
     if not (quiet or json):
-        for said in (sentence, check_fit(answers, fitted, draws=_CHECKING_DRAWS, rng=0).caution()):
+        for said in (sentence, check_fit(answers, fitted).caution()):
             if said:
                 printing.note(said)
     more = {} if resampled is None else {"bootstrap": resampled.to_dict()}
@@ -190,7 +188,7 @@ tierwise search survey.csv --top 1,1,1 --method tabu --workers -1
 def search_command(
     answers: reading.Answers,
     family: options.Family = "auto",
-    distance: options.AnyDistance = "auto",
+    distance: options.Distance = "auto",
     max_tiers: options.MaxTiers = None,
     margin: options.Margin = 0.5,
     concentration: options.Concentration = None,
@@ -274,7 +272,7 @@ def search_command(
         progress=printing.progress(quiet=quiet),
         rng=seed,
     )
-    check = None if json else check_fit(answers, found.best, draws=_CHECKING_DRAWS, rng=0)
+    check = None if json else check_fit(answers, found.best)
     result = printing.given(
         found, text=lambda width: [found.summary(width, rows=rows, check=check)]
     )
@@ -321,7 +319,7 @@ def sample_command(
     ] = None,
     sizes: options.Sizes = None,
     family: options.Family = "auto",
-    distance: options.AnyDistance = "auto",
+    distance: options.Distance = "auto",
     workers: options.Workers = None,
     seed: options.Seed = None,
     *,

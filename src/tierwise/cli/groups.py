@@ -37,7 +37,7 @@ def mixture_command(
     ] = "1-6",
     sizes: options.Sizes = None,
     family: options.Family = "auto",
-    distance: options.AnyDistance = "auto",
+    distance: options.Distance = "auto",
     noise: Annotated[
         Literal["none", "uniform"],
         options.option(_GROUPS, "Whether to add a group of people who follow no tiers."),

@@ -7,6 +7,7 @@ import typer
 
 from tierwise._util.resources import VARIABLE, check_can_be_written
 from tierwise._util.tables import TABLE_ENDINGS, check_ending
+from tierwise.distances import DistanceName
 from tierwise.errors import InputError, quoted
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ BoardFile: TypeAlias = Annotated[
     ),
 ]
 Format: TypeAlias = Annotated[
-    Literal["auto", "csv", "parquet", "xlsx", "preflib", "blt", "sushi", "lines"],
+    Literal["auto", "csv", "parquet", "xlsx", "jsonl", "preflib", "blt", "sushi", "lines"],
     option(READING, "The format of the file."),
 ]
 Layout: TypeAlias = Annotated[
@@ -314,11 +315,7 @@ Sizes: TypeAlias = Annotated[
     ),
 ]
 Distance: TypeAlias = Annotated[
-    Literal["kendall", "inversions", "hamming", "footrule", "spearman"],
-    option(MODEL, "How to measure the distance from the tiers."),
-]
-AnyDistance: TypeAlias = Annotated[
-    Literal["auto", "kendall", "inversions", "hamming", "footrule", "spearman"],
+    Literal["auto", DistanceName],
     option(
         MODEL,
         "How to measure the distance from the tiers. With auto the data choose if sizes are "

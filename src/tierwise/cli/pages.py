@@ -64,7 +64,7 @@ def report_command(
     ] = None,
     sizes: options.Sizes = None,
     family: options.Family = "auto",
-    distance: options.AnyDistance = "auto",
+    distance: options.Distance = "auto",
     concentration: options.Concentration = None,
     title: Annotated[
         str | None,

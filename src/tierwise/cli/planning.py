@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from tierwise.cli import options, printing, reading
+from tierwise.distances import DistanceName
 
 if TYPE_CHECKING:
     from tierwise.planning.asking import Model
@@ -49,7 +50,7 @@ def plan_command(
         options.option(_TRUTH, "Concentration (theta) of a Mallows model, instead of worths."),
     ] = None,
     distance: Annotated[
-        Literal["inversions", "kendall", "hamming", "footrule", "spearman"],
+        DistanceName,
         options.option(_TRUTH, "Distance of a Mallows model."),
     ] = "inversions",
     ask: Annotated[

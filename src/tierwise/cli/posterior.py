@@ -45,7 +45,7 @@ def posterior_command(
         ),
     ] = None,
     family: options.Family = "auto",
-    distance: options.AnyDistance = "auto",
+    distance: options.Distance = "auto",
     concentration: Annotated[
         Literal["single", "tier"] | None,
         options.option(
@@ -247,7 +247,7 @@ def leaderboard_command(
         progress=printing.progress(quiet=quiet or json),
         rng=seed,
     )
-    check = check_fit(answers, board.fit, rng=seed)
+    check = check_fit(answers, board.fit)
     if check.caution() and not (quiet or json):
         printing.note(check.caution())
     title = title_of_leaderboard(board, answers.reading)

@@ -18,12 +18,11 @@ from tierwise.cli.remedies import Shell
 from tierwise.errors import InputError, use
 
 if TYPE_CHECKING:
-    from tierwise.data.battles import Battles
-    from tierwise.data.preferences import Preferences
-    from tierwise.data.rankings import Rankings
+    from tierwise.data import kinds
 
 
-Answers: TypeAlias = "Rankings | Preferences | Battles"
+# Loaded when files are read, and not before.
+Answers: TypeAlias = "kinds.Answers"
 _Options = ParamSpec("_Options")
 # Options that name columns of what is known of people, which are set aside as answers only.
 _COLUMNS_OF_PEOPLE = ("by", "cluster")

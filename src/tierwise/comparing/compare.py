@@ -168,7 +168,7 @@ def compare(
         rankings = rankings_of(found, notes, better, tolerance)
     # The leaderboard of a seed is the same here as if it were made alone: it takes two of these.
     board = leaderboard(rankings, workers=workers, progress=progress, rng=rng, **of_leaderboard)
-    check_seed, ranks_seed, signed_seed = spawn_seeds(rng, 5)[2:]
+    ranks_seed, signed_seed = spawn_seeds(rng, 5)[3:]
     best_first = [found.items.index(row.item) for row in board.rows]
     scores = found.scores[:, best_first]
     upward = scores if better == "higher" else -scores
@@ -183,6 +183,6 @@ def compare(
         mean_ranks=mean_ranks(upward, board.level, np.random.default_rng(ranks_seed)),
         friedman=friedman_test(upward, alpha),
         signed_ranks=signed_ranks(upward, rope, np.random.default_rng(signed_seed)),
-        check=check_fit(rankings, board.fit, rng=check_seed),
+        check=check_fit(rankings, board.fit),
         reading=rankings.reading,
     )

@@ -1,7 +1,7 @@
 """The kinds of data: one check for every function that takes data."""
 
 from os import PathLike
-from typing import Any, Literal, TypeAlias, TypeVar, overload
+from typing import Any, Literal, TypeAlias, TypeVar, get_args, overload
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from tierwise.errors import InputError, Remedy, instead, quoted
 Data: TypeAlias = Rankings | RankingScan | Counts | Preferences | Battles
 KnownData: TypeAlias = Rankings | Counts | Preferences | Battles
 """What `check_data` makes of data: scans are counted, or read."""
+Answers: TypeAlias = Rankings | Preferences | Battles
+"""What files may hold."""
 
 _FROM_LISTS = (
     "make rankings from it with Rankings.from_orderings (items, best first) or Rankings.from_ranks "
@@ -50,9 +52,10 @@ MOST_ANSWERS = 1e13
 _A = TypeVar("_A")
 _B = TypeVar("_B")
 _C = TypeVar("_C")
-_D = TypeVar("_D")
 
 
+@overload
+def check_data(data: object, taker: str, /, *, weights: _Scale = ...) -> KnownData: ...
 @overload
 def check_data(data: object, taker: str, kind: type[_A], /, *, weights: _Scale = ...) -> _A: ...
 @overload
@@ -70,18 +73,6 @@ def check_data(
     *,
     weights: _Scale = ...,
 ) -> _A | _B | _C: ...
-@overload
-def check_data(
-    data: object,
-    taker: str,
-    kind: type[_A],
-    other: type[_B],
-    third: type[_C],
-    last: type[_D],
-    /,
-    *,
-    weights: _Scale = ...,
-) -> _A | _B | _C | _D: ...
 def check_data(data: object, taker: str, *kinds: type[Any], weights: _Scale = "as given") -> Any:
     """Return the data in a form that a function takes, or raise an error with a remedy.
 
@@ -92,8 +83,8 @@ def check_data(data: object, taker: str, *kinds: type[Any], weights: _Scale = "a
     taker
         The name of the function.
     *kinds
-        The types that it takes, of `Rankings`, `RankingScan`, `Counts` and `Preferences`. If it
-        takes rankings but not scans, a scan is counted, or read if it does not take counts.
+        The types that it takes; without them, every kind of `KnownData`. If it takes rankings but
+        not scans, a scan is counted, or read if it does not take counts.
     weights
         "effective" scales survey weights to the effective number of answers, and raises an error if
         weights may be counts or survey weights. Functions that draw conclusions use it; those that
@@ -106,6 +97,7 @@ def check_data(data: object, taker: str, *kinds: type[Any], weights: _Scale = "a
     ...
     tierwise.errors.InputError: fit takes Rankings or Counts as data, but got a list: make ...
     """
+    kinds = kinds or get_args(KnownData)
     if isinstance(data, kinds):
         scaled = weights == "effective" and isinstance(data, Rankings)
         return data.with_effective_weights() if scaled else data
@@ -160,7 +152,7 @@ _FEW_ITEMS = 12
 _KINDS_OF_RANKINGS = {None: "complete", "below": "the rest below", "anywhere": "with gaps"}
 
 
-def use_of(command: str, data: Rankings | Preferences | Battles) -> str:
+def use_of(command: str, data: Answers) -> str:
     """Return the name of what a command does with data of a kind, as lists of kernels know it.
 
     Examples

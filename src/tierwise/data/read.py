@@ -9,6 +9,7 @@ from tierwise._util.checks import check_choice, check_count
 from tierwise._util.types import Cycles, Item, Ties, Unranked, WeightsAre
 from tierwise.data.battles import Battles
 from tierwise.data.best_worst import best_worst_of_table, read_best_worst
+from tierwise.data.kinds import Answers
 from tierwise.data.long_scores import are_long_scores
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
@@ -38,8 +39,6 @@ from tierwise.files.table_file import EncodedPairs, TableFile
 
 __all__ = ["read", "read_preferences", "read_rankings", "scan_rankings"]
 
-Answers: TypeAlias = Rankings | Preferences | Battles
-"""The possible contents of a table."""
 Purpose: TypeAlias = Literal["any", "leaderboard"]
 """The purpose of reading answers."""
 
@@ -306,8 +305,9 @@ def read_rankings(
     source
         A file's name, an open file, or a data frame of pandas, polars or pyarrow.
     format
-        "csv", "parquet", "preflib" (.soc .soi .toc .toi) or "sushi" (the sushi preference sets).
-        "auto" detects it from the extension or the first bytes.
+        "csv", "parquet", "xlsx" (Excel), "jsonl" (JSON lines), "preflib" (.soc .soi .toc .toi),
+        "blt", "sushi" (the sushi preference sets) or "lines" (rankings written out). "auto" detects
+        it from the extension or the first bytes.
     layout
         How a CSV or Parquet table is laid out: "orderings" has one row per answer and one
         column per place, with items in the cells, best first; "ranks" has one row per answer

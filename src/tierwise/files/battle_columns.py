@@ -21,6 +21,8 @@ _CONTESTANTS = (
     ("a", "b"),
     ("one", "other"),
 )
+# Names that columns of other tables have, too: only a column "winner" says that these are battles.
+_OF_ANY_TABLE = (("left", "right"), ("first", "second"), ("a", "b"), ("one", "other"))
 # Two columns whose order says nothing: who was shown first is not known.
 _WITHOUT_ORDER = ("one", "other")
 _WINNER_AND_LOSER = (("winner", "loser"), ("preferred", "other"), ("better", "worse"))
@@ -74,7 +76,7 @@ class BattleColumns:
 
 
 def are_battles(names: Iterable[object]) -> bool:
-    """Return whether there are columns for two models, and for the winner or the points of both.
+    """Return whether there are columns for two models, and for the result or the points of both.
 
     Examples
     --------
@@ -82,11 +84,15 @@ def are_battles(names: Iterable[object]) -> bool:
     (True, False)
     >>> are_battles(["home", "away", "home_goals", "away_goals"])
     True
+    >>> are_battles(["home", "away", "result"]), are_battles(["first", "second", "result"])
+    (True, False)
     """
     known = {plain_word(str(name)) for name in names}
-    return _pair_in(_CONTESTANTS, known) is not None and (
-        "winner" in known or _pair_in(_POINTS, known) is not None
-    )
+    pair = _pair_in(_CONTESTANTS, known)
+    if pair is None:
+        return False
+    words = ("winner",) if pair in _OF_ANY_TABLE else _WINNERS
+    return any(word in known for word in words) or _pair_in(_POINTS, known) is not None
 
 
 def _pair_in(pairs: Iterable[tuple[str, str]], known: Container[str]) -> tuple[str, str] | None:

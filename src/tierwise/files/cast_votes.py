@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from tierwise._util.types import Codes, Item
-from tierwise.errors import Remark, counted, quoted, use
+from tierwise.errors import Remark, counted, listed, quoted, use
 from tierwise.files.cells import ABSENT, encode
 from tierwise.files.missing import NOTHING
 
@@ -79,7 +79,7 @@ def _remarks(
 ) -> tuple[Remark, ...]:
     remarks = []
     if n_skipped:
-        shown = " or ".join(quoted(word) for word in sorted(words)[:3])
+        shown = listed([quoted(word) for word in sorted(words)[:3]], "or")
         remarks.append(
             Remark(
                 f"{counted(n_skipped, 'ballot')} {'holds' if n_skipped == 1 else 'hold'} {shown}, "

@@ -3,10 +3,11 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from tierwise._util.names import split_names
 from tierwise._util.types import Item, numbered_row
 from tierwise.errors import InputError, Remark, quoted, use
 from tierwise.files.cells import (
@@ -32,6 +33,16 @@ NAMES_OF_ROLES = {
     "rank": ("rank", "place", "position"),
     "preferred": ("preferred", "winner", "better", "chosen"),
     "other": ("other", "loser", "worse", "rejected"),
+}
+# Results of races and the like, recognised only if all three are there: elsewhere they mean other
+# things, such as the race of a person.
+_NAMES_IN_RESULTS = {
+    "assessor": ("race", "race_id", "raceid", "event", "heat", "contest", "competition"),
+    "item": (
+        *("driver", "driver_id", "driverid", "rider", "horse", "runner", "athlete", "player"),
+        *("team", "competitor", "contestant", "participant", "name"),
+    ),
+    "rank": ("rank", "place", "position", "pos", "finish", "finished", "placing"),
 }
 _FOR = {
     "weights": "how often an answer counts",
@@ -182,7 +193,9 @@ def _long_roles(names: list[str], sample: "pa.Table", options: TableOptions) -> 
         if len(assessor) > 1 and options.assessor is None:
             raise _doubt("assessor", [names[column] for column in assessor])
         weights, item, rank = found.values()
-        return Roles(layout="long", assessor=assessor, weights=weights, item=item, rank=rank)
+        return _long(names, assessor, weights, cast("int", item), cast("int", rank))
+    if results := _roles_of_results(names, options):
+        return results
     if said:
         raise InputError(
             f"the long layout needs a column for {_FOR[missing[0]]}",
@@ -192,6 +205,39 @@ def _long_roles(names: list[str], sample: "pa.Table", options: TableOptions) -> 
             ],
         )
     return None
+
+
+def _roles_of_results(names: list[str], options: TableOptions) -> Roles | None:
+    """Return the roles in results of races or the like, if each has one column that is named so."""
+    found = {}
+    for role, known in _NAMES_IN_RESULTS.items():
+        said = getattr(options, role)
+        if said is not None:
+            found[role] = (
+                list(_assessors(names, options))
+                if role == "assessor"
+                else [_position(said, role, names)]
+            )
+        else:
+            found[role] = [at for at, name in enumerate(names) if name.casefold() in known]
+    if len(found["item"]) != 1 or len(found["rank"]) != 1 or not found["assessor"]:
+        return None
+    if options.assessor is None and len(found["assessor"]) > 1:
+        return None
+    weights = _find("weights", names, options)
+    return _long(names, tuple(found["assessor"]), weights, found["item"][0], found["rank"][0])
+
+
+def _long(
+    names: list[str], assessor: tuple[int, ...], weights: int | None, item: int, rank: int
+) -> Roles:
+    """Return the roles of a table with a row for each item of each answer."""
+    used = {*assessor, weights, item, rank}
+    why = "neither whose answer it is nor an item nor its rank"
+    aside = tuple(Aside(name, why) for at, name in enumerate(names) if at not in used)
+    return Roles(
+        layout="long", assessor=assessor, weights=weights, item=item, rank=rank, aside=aside
+    )
 
 
 def _roles_of_pairs(names: list[str], options: TableOptions) -> Roles | None:
@@ -223,6 +269,10 @@ def _assessors(
     """Find the columns that say whose answer it is."""
     if options.assessor is None:
         return tuple(_named("assessor", names, items))
+    if len(options.assessor) == 1 and options.assessor[0] not in names:
+        together = split_names(options.assessor[0])
+        if set(together) <= set(names):
+            return tuple(names.index(name) for name in together)
     return tuple(_position(name, "assessor", names) for name in options.assessor)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise.errors import InputError, Remark, counted, quoted, use
+from tierwise.errors import InputError, Remark, counted, listed, quoted, use
 from tierwise.files.cells import can_be_encoded
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def leave_blank(
         found.update(map(str, hits))
     if not n_cells:
         return table, ()
-    shown = " or ".join(quoted(word) for word in sorted(found)[:_MOST_SHOWN])
+    shown = listed([quoted(word) for word in sorted(found)[:_MOST_SHOWN]], "or")
     remedies = [use("if that is an answer", missing=NOTHING)]
     if codes:
         words_found = {one.strip().lower() for one in found} & set(unnamed) - set(codes)
@@ -236,7 +236,7 @@ def refuse_codes_among_names(items: Sequence[object]) -> None:
     codes = [one for one in items if _number(str(one)) in (*_NEGATIVE, *_LARGE)]
     named = [one for one in items if _number(str(one)) is None]
     if codes and len(codes) + len(named) == len(items) and len(named) > len(codes):
-        shown = " or ".join(map(str, codes[:_MOST_SHOWN]))
+        shown = listed(codes[:_MOST_SHOWN], "or")
         raise InputError(
             f"{shown} is among the names of items and may be a code for a missing answer",
             [
@@ -270,7 +270,7 @@ def _ask_about(
     found = sorted(set(values[:, scale][suspected].tolist()))
     column = scale[int(suspected.any(axis=0).argmax())]
     others = values[:, scale][~suspected & ~np.isnan(values[:, scale])]
-    shown = " or ".join(f"{code:g}" for code in found[:_MOST_SHOWN])
+    shown = listed([f"{code:g}" for code in found[:_MOST_SHOWN]], "or")
     raise InputError(
         f"column {quoted(names[column])} holds {shown} as well as numbers from {others.min():g} to "
         f"{others.max():g}, which may be a code for a missing answer "

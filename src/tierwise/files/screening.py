@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._util.types import Item, Ties
-from tierwise.errors import InputError, Remark, Remedy, quoted, use
+from tierwise.errors import InputError, Remark, Remedy, listed, quoted, use
 
 # Of the rows, so many must be rankings: single slips are named by their line later.
 _SHARE_OF_ROWS = 0.8
@@ -424,7 +424,7 @@ def doubts_about_ranks(
     last = _always_last(values)
     if not last:
         return ()
-    found = " and ".join(quoted(names[column]) for column in last)
+    found = listed([quoted(names[column]) for column in last])
     if n_rows >= _ROWS_OF_A_CODE and not said:
         raise InputError(
             f"column {found} holds the largest number in every row, so it may be a code, not an "

@@ -1,5 +1,6 @@
 """From a table of any layout to the places of items, or to pairs."""
 
+from collections import Counter
 from collections.abc import Sequence, Set
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
@@ -10,11 +11,12 @@ from numpy.typing import NDArray
 from tierwise._util.checks import check_items
 from tierwise._util.resources import check_memory
 from tierwise._util.types import NOT_LISTED, Codes, Item, Places, RowNamer
-from tierwise.errors import InputError, Remark, counted, instead, quoted, use
+from tierwise.errors import InputError, Remark, Remedy, counted, instead, listed, quoted, use
 from tierwise.files.cast_votes import first_mentions, pass_over_words
 from tierwise.files.cells import (
     ABSENT,
     are_numbered_places,
+    can_be_encoded,
     encode,
     first_rows,
     is_not_ranked,
@@ -99,6 +101,7 @@ def _rankings_from_rows(
     if roles.weights is not None:
         weights = _weights(table.column(roles.weights), name_row)
     answer_of = None
+    remarks += _not_ranked(table, roles, options)
     if roles.layout == "long":
         items, places, answer_of, name_row = _read_long(table, roles, options, name_row)
         if weights is not None:
@@ -153,6 +156,28 @@ def _without_empty_rows(
         name_row(int(np.argmin(listed))),
     )
     return table.take(kept), lambda row: name_row(int(kept[row])), (remark,)
+
+
+def _not_ranked(table: "pa.Table", roles: Roles, options: TableOptions) -> tuple[Remark, ...]:
+    """Say which words stand for no rank, such as DNF, and how often."""
+    if roles.layout == "orderings" or options.better is not None:
+        return ()
+    columns = roles.cells if roles.rank is None else (roles.rank,)
+    said: Counter[str] = Counter()
+    for column in columns:
+        codes, labels = encode(table.column(column))
+        for code, label in enumerate(labels):
+            if is_not_ranked(label) and str(label).strip():
+                said[str(label).strip()] += int((codes == code).sum())
+    n_cells = said.total()
+    if not n_cells:
+        return ()
+    words = [quoted(word) for word, _ in said.most_common(3)]
+    shown = listed(words, "or")
+    verbs = ("says", "is") if n_cells == 1 else ("say", "are")
+    return (
+        Remark(f"{counted(n_cells, 'cell')} {verbs[0]} {shown} and {verbs[1]} read as no rank"),
+    )
 
 
 def _renamed(items: tuple[Item, ...], rename: Sequence[tuple[str, str]]) -> tuple[Item, ...]:
@@ -374,7 +399,7 @@ def _read_long(
         raise InputError(
             f"{name_row(row)}: item {quoted(items[item_of[row]])} is listed twice by assessor "
             f"{quoted(assessor_names[assessors[row]])}",
-            ["list each item once"],
+            ["list each item once", *_further_assessors(table, roles, answer_of, item_of)],
         ).about(_rows_of_answers(answer_of, np.delete(np.arange(len(item_of)), first_of_cell)))
     valid = are_ranks(rank_of, len(items))
     if not valid.all():
@@ -391,6 +416,25 @@ def _read_long(
     except InputError as error:
         raise error.about(np.flatnonzero(np.isin(answer_of, error.rows)).tolist()) from None
     return items, places, answer_of, name_answer
+
+
+def _further_assessors(
+    table: "pa.Table", roles: Roles, answer_of: NDArray[np.int64], item_of: Codes
+) -> list[Remedy]:
+    """Name a column that separates answers which list an item twice, such as the year of a race."""
+    used = {*roles.assessor, roles.item, roles.rank, roles.weights}
+    for column in range(table.num_columns):
+        if column in used or not can_be_encoded(table.column(column)):
+            continue
+        codes, labels = encode(table.column(column))
+        if (codes == ABSENT).any() or 2 * len(labels) > len(codes):
+            continue
+        answers = np.unique(np.stack([answer_of, codes]), axis=1, return_inverse=True)[1].ravel()
+        cells = np.stack([answers, item_of])
+        if np.unique(cells, axis=1).shape[1] == cells.shape[1]:
+            names = [table.column_names[one] for one in (*roles.assessor, column)]
+            return [use(f"if {quoted(names[-1])} is part of whose answer it is", assessor=names)]
+    return []
 
 
 def _rows_of_answers(answer_of: NDArray[np.int64], some: NDArray[np.int64]) -> list[int]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tierwise._util.types import Item, numbered_row
-from tierwise.errors import InputError, Remark, counted, quoted, use
+from tierwise.errors import InputError, Remark, counted, listed, quoted, use
 from tierwise.files.cells import can_be_encoded, encode, numbers, place_in_title, share_of_numbers
 from tierwise.files.notation import Answer, is_ranking, names_in, parse_ranking
 from tierwise.files.options import TableOptions
@@ -68,7 +68,7 @@ def unfold_rankings(
     if not any(map(_needs_ranks, found.values())):
         return replace(unchanged, **_by_place(columns, table, found))
     if len(found) > 1:
-        named = " and ".join(quoted(columns[column]) for column in found)
+        named = listed([quoted(columns[column]) for column in found])
         raise InputError(f"columns {named} both hold rankings: keep one of them in the file")
     return _by_item(unchanged, *found.popitem())
 

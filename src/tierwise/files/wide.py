@@ -41,6 +41,11 @@ if TYPE_CHECKING:
 # What the columns of battles are called in most files.
 _OF_BATTLES = ({"model_a", "model_b", "winner"}, {"left", "right", "winner"})
 SAMPLE_ROWS = 1000
+# Up to so many answers may have no item in common.
+_FEW_ROWS = 3
+_ONE_ROW_PER_ITEM = use(
+    "if it has one row for each item of each answer", assessor=..., item=..., rank=...
+)
 _NOT_CHOSEN = "is not among the items given"
 _NO_PLACE = "does not name a place"
 _EMPTY = "is empty"
@@ -347,7 +352,12 @@ class _Seen:
         texts = [column for column, share in share_of.items() if share < 0.5]
         numeric = [column for column, share in share_of.items() if share == 1]
         if self.sample.num_rows > 1 and texts and numeric and not are_numbered_places(titles):
-            ranks = self.ranks_among(numeric, mixed=len(filled) > len(texts) + len(numeric))
+            try:
+                ranks = self.ranks_among(numeric, mixed=len(filled) > len(texts) + len(numeric))
+            except InputError as error:
+                if self.repeat_names(texts):
+                    raise error.also(_ONE_ROW_PER_ITEM) from None
+                raise
             if ranks is None:
                 raise _mixture(self.named(texts), self.named(numeric))
             return self.sorted_out("ranks", ranks.kept, free, dict(ranks.aside))
@@ -382,6 +392,10 @@ class _Seen:
             tuple((c, reasons[self.titles[c]]) for c in numeric if c not in wide.cells),
         )
 
+    def repeat_names(self, texts: Sequence[int]) -> bool:
+        """Whether a column repeats its texts, as the items of one answer after the other do."""
+        return any(2 * len(set(self.words(one))) <= self.sample.num_rows for one in texts)
+
     def check_vocabulary(self, texts: Sequence[int]) -> None:
         """Refuse columns of which some hold other texts than the rest, unless they name places."""
         if self.options.items is not None or self.sample.num_rows < 2 or len(texts) < 3:
@@ -400,6 +414,14 @@ class _Seen:
             for one in range(len(texts))
         ]
         odd = [texts[one] for one in range(len(texts)) if not shared[one] and len(words[one]) > 1]
+        if len(odd) == len(texts) and self.sample.num_rows > _FEW_ROWS:
+            raise InputError(
+                f"no text is in two of the {_columns(self.named(texts))}: they may not be places",
+                [
+                    _ONE_ROW_PER_ITEM,
+                    use("if all columns are places", layout="orderings"),
+                ],
+            )
         if odd and any(shared):
             kept = [column for column in texts if column not in odd]
             raise InputError(
@@ -441,7 +463,7 @@ def _mixture(texts: list[str], numeric: list[str]) -> InputError:
         f"{_columns(texts)} {_hold(texts)} names and {_columns(numeric)} {_hold(numeric)} "
         "numbers, so it is not clear what the table holds",
         [
-            use("if it has one row for each item of each answer", assessor=..., item=..., rank=...),
+            _ONE_ROW_PER_ITEM,
             use(
                 "to name the columns that are not part of the answers, if it has one row per "
                 "answer",

@@ -131,9 +131,7 @@ def fit(
     Tiers('prices > order ~ say > speech')
     """
     watch = Stopwatch()
-    known = at_effective_number(
-        check_data(data, "fit", Rankings, Counts, Preferences, Battles, weights="effective")
-    )
+    known = at_effective_number(check_data(data, "fit", weights="effective"))
     own = None if tiers is None else own_tiers(tiers, known.items)
     checked = check_sizes(_sizes_of(sizes, own), len(known.items))
     check_choice("family", family, get_args(Family))

@@ -81,7 +81,7 @@ def agreement(
     >>> agreement(rankings, Tiers([["b"], ["a", "c"]])).overall
     0.75
     """
-    known = check_data(data, "agreement", Rankings, Counts, Preferences, Battles)
+    known = check_data(data, "agreement")
     if not isinstance(tiers, Tiers):
         raise InputError(f"tiers must be Tiers, such as Tiers([['a'], ['b']]); got {quoted(tiers)}")
     return agreement_of_counts(known.pair_counts, tiers.label_array(known.items))

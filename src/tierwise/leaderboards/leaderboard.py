@@ -18,10 +18,7 @@ from tierwise._util.checks import (
 from tierwise._util.provenance import Stopwatch
 from tierwise.data.battles import Battles
 from tierwise.data.connection import stack_parts
-from tierwise.data.counts import Counts
 from tierwise.data.kinds import KnownData, as_given, check_data
-from tierwise.data.preferences import Preferences
-from tierwise.data.rankings import Rankings
 from tierwise.errors import (
     InputError,
     use,
@@ -46,6 +43,9 @@ if TYPE_CHECKING:
     from tierwise._util.checks import RandomSource
     from tierwise._util.tasks import Progress
     from tierwise._util.types import Item
+    from tierwise.data.counts import Counts
+    from tierwise.data.preferences import Preferences
+    from tierwise.data.rankings import Rankings
     from tierwise.data.scan import RankingScan
     from tierwise.distances import Distance
     from tierwise.fitting.fit import ConcentrationChoice
@@ -130,9 +130,7 @@ def leaderboard(
     [('order', 1, 1, 2), ('prices', 1, 1, 2), ('say', 2, 3, 3), ('speech', 3, 4, 4)]
     """
     watch = Stopwatch()
-    known = at_effective_number(
-        check_data(data, "leaderboard", Battles, Rankings, Counts, Preferences, weights="effective")
-    )
+    known = at_effective_number(check_data(data, "leaderboard", weights="effective"))
     # Answers are counted as they are.
     given = as_given(data, known)
     check_level(level)

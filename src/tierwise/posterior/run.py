@@ -16,12 +16,8 @@ from tierwise._util.checks import RandomSource, check_choice, spawn_seeds
 from tierwise._util.provenance import Stopwatch
 from tierwise._util.tasks import run_tasks
 from tierwise.answers.likelihood import source_of
-from tierwise.data.battles import Battles
 from tierwise.data.connection import parts_in_words, parts_of
-from tierwise.data.counts import Counts
 from tierwise.data.kinds import KnownData, check_data
-from tierwise.data.preferences import Preferences
-from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError, TierwiseWarning, drop, grouped, instead, use
 from tierwise.fitting.fit import own_tiers
 from tierwise.fitting.luce import refuse_options_of_mallows
@@ -69,6 +65,10 @@ if TYPE_CHECKING:
     from tierwise._util.types import Item
     from tierwise.answers.capabilities import AllSizes
     from tierwise.answers.likelihood import AnswerSource
+    from tierwise.data.battles import Battles
+    from tierwise.data.counts import Counts
+    from tierwise.data.preferences import Preferences
+    from tierwise.data.rankings import Rankings
     from tierwise.data.scan import RankingScan
     from tierwise.distances import Distance
     from tierwise.fitting.result import Family
@@ -162,11 +162,7 @@ def sample_posterior(
     """
     watch = Stopwatch()
     started = monotonic()
-    known = at_effective_number(
-        check_data(
-            data, "sample_posterior", Rankings, Counts, Preferences, Battles, weights="effective"
-        )
-    )
+    known = at_effective_number(check_data(data, "sample_posterior", weights="effective"))
     own = None if tiers is None else _own_tiers(tiers, known.items, sizes, family)
     if own is not None:
         sizes = np.bincount(own).tolist()

@@ -209,7 +209,7 @@ def analyse(
             progress,
             seeds[2],
         ),
-        check=check_fit(data, best, rng=seeds[3]),
+        check=check_fit(data, best),
         groups=(
             None
             if numbers is None

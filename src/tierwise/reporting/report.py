@@ -265,7 +265,7 @@ def _report_battles(
         rng=rng,
         **({} if replicates is None else {how_many: replicates}),  # type: ignore[arg-type]
     )
-    check = check_fit(data, board.fit, rng=rng)
+    check = check_fit(data, board.fit)
     named = title or title_of_leaderboard(board, data.reading)
     forecast = forecast_of_leaderboard(board, data)
     write_leaderboard_page(board, path, check=check, title=named, forecast=forecast)

@@ -19,7 +19,7 @@ from tierwise.fitting.summary import (
 from tierwise.model.ranks import tiers_among
 from tierwise.posterior.ties import NEARLY_IN_WORDS
 from tierwise.reporting.tables import probabilities_by_item
-from tierwise.searching.result import NOT_DECIDED, verdict
+from tierwise.searching.result import NOT_DECIDED, not_compared, verdict
 
 if TYPE_CHECKING:
     from tierwise.data.description import Description, Pair
@@ -174,7 +174,7 @@ def _families(found: Search) -> list[str]:
         ]
         if others[0].behind < 0.0:
             said = [f"{NOT_DECIDED}: {standings}."]
-    return said + [f"Not compared: {name}, because {why}." for name, why in found.left_out.items()]
+    return said + not_compared(found)
 
 
 def about_agreement(analysis: Analysis) -> list[str]:

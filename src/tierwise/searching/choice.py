@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tierwise._util.cards import Card
 from tierwise._util.results import Result
 from tierwise.model.priors import DEFAULT_PRIORS
-from tierwise.searching.result import NOT_DECIDED
+from tierwise.searching.result import NOT_DECIDED, not_compared
 from tierwise.searching.search import search
 
 if TYPE_CHECKING:
@@ -70,9 +70,7 @@ class Choice(Result):
         'Inversions with a theta per tier describes the answers best; kendall is 8.7 behind ...'
         """
         best, *others = self.search.families
-        left_out = "".join(
-            f" Not compared: {name}, because {why}." for name, why in self.search.left_out.items()
-        )
+        left_out = "".join(f" {sentence}" for sentence in not_compared(self.search))
         if len(self.fit.tiers) == 1:
             return f"No model shows differences between the items.{left_out}"
         name = f"{best.name[0].upper()}{best.name[1:]}"

@@ -231,7 +231,7 @@ def worth_comparing(
             if _seconds_of_search(source, depth, start) <= budget.beside_others:
                 kept.append(source)
             else:
-                left_out[name] = "it would take too long"
+                left_out[name] = "that would take too long"
             continue
         if concentration != "single" and source.capabilities.all_sizes == "weak orders":
             kept.append(source)

@@ -37,8 +37,8 @@ from tierwise.searching.strategies import (
 from tierwise.tiers import Sizes
 
 _DIVIDED = (
-    "its tiers are not an order: as many answers contradict them as support them. People seem "
-    "to be divided, so look for groups"
+    "the tiers found are not an order: as many answers contradict them as support them. People "
+    "seem to be divided, so look for groups"
 )
 # A distance is taken before worths if it is so far ahead, a factor of 20 in probability. With one
 # theta items either differ by a whole step or are tied, so where answers are few it calls items

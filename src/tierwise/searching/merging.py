@@ -135,9 +135,7 @@ def merge_even_pairs(
     >>> [(step.first, step.second, round(step.share, 3)) for step in merging.steps]
     [(('order',), ('prices',), 0.468), (('say',), ('speech',), 0.561)]
     """
-    known = check_data(
-        data, "merge_even_pairs", Rankings, Counts, Preferences, Battles, weights="effective"
-    )
+    known = check_data(data, "merge_even_pairs", weights="effective")
     if tolerance is None:
         tolerance = sqrt(0.5 / known.n_rankings) if known.n_rankings > 2 else 0.5
     if not 0 <= check_number("tolerance", tolerance) <= 0.5:

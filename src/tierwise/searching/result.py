@@ -13,7 +13,7 @@ from tierwise._util.types import plain_number
 from tierwise.data.connection import parts_in_words
 from tierwise.data.frames import Backend, make_frame
 from tierwise.data.weights import EffectiveNumber, answers_in_words
-from tierwise.errors import BEHIND_IS, behind_in_words, odds_in_words, share_in_words
+from tierwise.errors import BEHIND_IS, behind_in_words, listed, odds_in_words, share_in_words
 from tierwise.fitting.result import Fit
 from tierwise.fitting.summary import tiers_in_words
 from tierwise.searching.evaluate import Criterion
@@ -145,9 +145,17 @@ def remarks(search: "Search") -> list[str]:
     return lines
 
 
+def not_compared(search: "Search") -> list[str]:
+    """Say which models were not compared, and why."""
+    names_of: dict[str, list[str]] = {}
+    for name, why in search.left_out.items():
+        names_of.setdefault(why, []).append(name)
+    return [f"Not compared: {listed(names)}, because {why}." for why, names in names_of.items()]
+
+
 def _families(search: "Search") -> list[str]:
     """Say which model describes the data best, and by how much."""
-    slow = [f"Not compared: {name}, because {why}." for name, why in search.left_out.items()]
+    slow = not_compared(search)
     if len(search.families) < 2:
         return slow
     best, *others = search.families

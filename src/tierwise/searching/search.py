@@ -206,9 +206,7 @@ def search(
     1.0
     """
     watch = Stopwatch()
-    known = at_effective_number(
-        check_data(data, "search", Rankings, Counts, Preferences, Battles, weights="effective")
-    )
+    known = at_effective_number(check_data(data, "search", weights="effective"))
     space = make_space(len(known.items), n_tiers, top, bottom)
     check_choice("criterion", criterion, get_args(Criterion))
     check_priors(priors)

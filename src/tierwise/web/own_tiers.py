@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from tierwise.data.read import Answers
+    from tierwise.data.kinds import Answers
 
 
 def judged(answers: Answers, task: dict[str, Any]) -> dict[str, Any]:

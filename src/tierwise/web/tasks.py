@@ -28,7 +28,7 @@ from tierwise.web.understanding import read_upload, table_of, told, understand
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tierwise.data.read import Answers
+    from tierwise.data.kinds import Answers
     from tierwise.reporting.analysis import Analysis
     from tierwise.reporting.report import LeaderboardReport
     from tierwise.reporting.tables import ShownTier

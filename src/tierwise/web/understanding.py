@@ -29,7 +29,7 @@ from tierwise.web.choices import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tierwise.data.read import Answers
+    from tierwise.data.kinds import Answers
     from tierwise.files.options import ReadingNotes
     from tierwise.files.table_file import TableFile
 
