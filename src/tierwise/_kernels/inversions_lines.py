@@ -417,14 +417,15 @@ def theta_density(
 
 
 @compiled
-def theta_quantile(
-    grid: FactorialGrid, prior: PriorTable, curve: _Floats, total: float, share: float
-) -> float:
-    """Theta below which a share of its posterior lies: a draw, where the share is uniform."""
+def theta_quantiles(
+    grid: FactorialGrid, prior: PriorTable, curve: _Floats, total: float, shares: _Floats
+) -> _Floats:
+    """Thetas below which shares of their posterior lie: draws, where the shares are uniform."""
     points, heights = theta_density(grid, prior, curve, total)
-    shares = np.empty(1)
-    shares[0] = share
-    return float(np.exp(grid_quantiles(points, heights, integral_up_to(heights), shares)[0]))
+    thetas = grid_quantiles(points, heights, integral_up_to(heights), shares)
+    for place in range(thetas.shape[0]):
+        thetas[place] = np.exp(thetas[place])
+    return thetas
 
 
 @inlined

@@ -20,7 +20,7 @@ from tierwise._kernels.inversions_lines import (
     FactorialGrid,
     LineObjective,
     integrate_line,
-    theta_quantile,
+    theta_quantiles,
 )
 from tierwise._kernels.inversions_weak_orders import integrate_one_theta
 from tierwise.answers.curves import CurveOfLines
@@ -243,23 +243,20 @@ class LinesOfTiers:
             )
         return self.log_orders + float(lines)
 
-    def one_theta(self, share: float) -> float:
-        """Theta below which a share of the posterior lies, if all lines have the same."""
+    def one_theta(self, shares: _Floats) -> _Floats:
+        """Thetas below which shares of the posterior lie, if all lines have the same."""
         grid, prior = self._grid_and_prior
         total = float(self.totals.sum())
-        return float(theta_quantile(grid, prior, self._curve_of_all, total, share))
+        return theta_quantiles(grid, prior, self._curve_of_all, total, shares)
 
     def line_thetas(self, shares: _Floats) -> _Floats:
-        """Theta of each line below which a share of its posterior lies."""
+        """``[draw, line]``: thetas of each line below which shares of its posterior lie."""
         grid, prior = self._grid_and_prior
-        return np.array(
-            [
-                theta_quantile(grid, prior, curve, total, share)
-                for curve, total, share in zip(
-                    self.curves, self.totals.tolist(), shares.tolist(), strict=False
-                )
-            ]
-        )
+        thetas = np.empty((len(shares), len(self.totals)))
+        for line, total in enumerate(self.totals.tolist()):
+            of_line = np.ascontiguousarray(shares[:, line])
+            thetas[:, line] = theta_quantiles(grid, prior, self.curves[line], total, of_line)
+        return thetas
 
 
 def lines_of_tiers(
@@ -335,12 +332,11 @@ def draw_thetas(
     objective = line_objective(counts, prior)
     for number, row in enumerate(distinct):
         lines = lines_of_tiers(counts, row, objective)
-        for draw in np.flatnonzero(which == number).tolist():
-            if concentration == "single":
-                thetas[draw, 0] = lines.one_theta(float(shares[draw, 0]))
-            else:
-                found = lines.line_thetas(shares[draw])
-                thetas[draw, : len(found)] = found
+        draws = np.flatnonzero(which == number)
+        if concentration == "single":
+            thetas[draws, 0] = lines.one_theta(shares[draws, 0])
+        else:
+            thetas[draws, : len(lines.totals)] = lines.line_thetas(shares[draws])
     return thetas[:, 0] if concentration == "single" else thetas
 
 
