@@ -10,6 +10,7 @@ from tierwise.data.counts import Counts
 from tierwise.distances import get_distance
 from tierwise.fitting.every_size import EverySize
 from tierwise.model.priors import Gamma
+from tierwise.partition.choose import partition_function
 from tierwise.searching.evaluate import Setting, evaluate_sizes
 
 
@@ -47,3 +48,16 @@ def test_perfect_agreement_has_an_infinite_theta(name):
     assert every.sizes[best.rows[0]] == (1, 1, 1)
     assert best.labels[0].tolist() == [0, 1, 2]
     assert np.isinf(best.thetas[0])
+
+
+@pytest.mark.parametrize("name", DISTANCES)
+def test_numbers_of_orderings_are_those_of_each_size_vector(name):
+    distance = get_distance(name)
+    every = EverySize(6, distance)
+    for row, sizes in enumerate(every.sizes):
+        known = partition_function(sizes, distance).distribution()
+        units = np.rint(known.distances / every.vectors.unit).astype(int)
+        expected = np.zeros(every.vectors.shares.shape[1])
+        expected[units] = np.exp(known.log_counts - known.log_counts[0])
+        assert every.vectors.shares[row] == pytest.approx(expected, rel=1e-12)
+        assert every.vectors.log_orders[row] == known.log_counts[0]

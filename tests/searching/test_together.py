@@ -10,7 +10,12 @@ from tests.reference import DISTANCES
 from tierwise.answers.likelihood import source_of
 from tierwise.model.priors import Gamma
 from tierwise.searching import evaluate
-from tierwise.searching.evaluate import Setting, evaluate_sizes, evaluate_together
+from tierwise.searching.evaluate import (
+    Setting,
+    bound_together,
+    evaluate_sizes,
+    evaluate_together,
+)
 from tierwise.tiers import compositions
 
 PRIOR = Gamma(2.0, 2.0)
@@ -101,3 +106,43 @@ def test_what_is_known_is_not_evaluated_again(monkeypatch):
         again = [one for one in asked if asked.count(one) > 1]
         assert set(again) <= {winner}
         assert {sizes for sizes, _ in asked} == {one.sizes for one in found.leaderboard}
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("depth", ["likelihood", "posterior"])
+@pytest.mark.parametrize("theta", [0.0, 0.2, 4.0])
+def test_no_evaluation_is_better_than_its_bound(distance, depth, theta):
+    setting, candidates = setting_of(drawn(6, 40, theta, 2), distance), list(compositions(6))
+    bounded = bound_together(setting, candidates, depth)
+    for bound, one in zip(bounded, evaluate_together(setting, candidates, depth), strict=True):
+        assert bound.sizes == one.sizes
+        assert bound.log_likelihood >= one.log_likelihood - 1e-9
+        if depth == "posterior":
+            assert bound.log_integrated >= one.log_integrated - 1e-9
+
+
+def test_what_is_not_resolved_has_no_bound():
+    setting = setting_of(drawn(4, 30, 0.5, 6), "kendall", Gamma(0.01, 2.0))
+    bounded = bound_together(setting, list(compositions(4)), "posterior")
+    assert any(np.isposinf(one.log_integrated) for one in bounded)
+    assert not any(np.isnan(one.log_integrated) for one in bounded)
+
+
+@pytest.mark.parametrize("criterion", ["posterior", "likelihood"])
+@pytest.mark.parametrize(("theta", "seed"), [(0.15, 1), (0.0, 2)])
+def test_the_best_of_more_items_are_found_by_bounds(criterion, theta, seed):
+    tiers = tw.Tiers.from_sizes((2, 3, 4, 2), range(11))
+    rankings = tw.ClusteredMallows(tiers, theta).sample(40, rng=seed)
+    found = tw.search(rankings, "kendall", criterion=criterion, progress="off", rng=1)
+    every = tw.search(
+        rankings, "kendall", criterion=criterion, method="exhaustive", progress="off", rng=1
+    )
+    assert found.exhaustive
+    assert every.exhaustive
+    assert found.method == every.method == "exhaustive"
+    assert len(found.leaderboard) < len(every.leaderboard) == 1024
+    best, expected = found.leaderboard[:10], every.leaderboard[:10]
+    assert [one.sizes for one in best] == [one.sizes for one in expected]
+    assert [one.tiers for one in best] == [one.tiers for one in expected]
+    assert [one.score for one in best] == [one.score for one in expected]
+    assert {one.name for one in found.leaderboard} >= {"strict consensus", "no tiers"}

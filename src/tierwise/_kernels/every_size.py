@@ -232,6 +232,22 @@ def _criterion(
 
 
 @compiled
+def bound_size_vectors(
+    vectors: SizeVectors, answers: CountedAnswers, rows: _Integers
+) -> tuple[_Floats, _Floats]:
+    """Bound the total distance of some size vectors from below, and their log-likelihood above."""
+    totals, log_likelihoods = np.empty(rows.shape[0]), np.empty(rows.shape[0])
+    for place in range(rows.shape[0]):
+        costs = _costs(vectors, answers, rows[place])
+        units = _units(_least_total(costs) - costs.slack, costs.slack, vectors.unit)
+        totals[place] = units * vectors.unit
+        log_likelihoods[place] = _theta_and_value(vectors, answers.n_rankings, rows[place], units)[
+            1
+        ]
+    return totals, log_likelihoods
+
+
+@compiled
 def best_size_vectors(
     vectors: SizeVectors, answers: CountedAnswers, number: int
 ) -> tuple[_Integers, _Floats]:
@@ -240,12 +256,7 @@ def best_size_vectors(
     The criterion is the log-likelihood less the log number of tiers.
     """
     n_vectors = vectors.sizes.shape[0]
-    bounds = np.empty(n_vectors)
-    for row in range(n_vectors):
-        costs = _costs(vectors, answers, row)
-        bounds[row] = _criterion(
-            vectors, answers, row, _least_total(costs) - costs.slack, costs.slack
-        )
+    bounds = bound_size_vectors(vectors, answers, np.arange(n_vectors))[1] - vectors.log_numbers
     number = min(number, n_vectors)
     rows = np.zeros(number, np.int64)
     criteria = np.full(number, -np.inf)

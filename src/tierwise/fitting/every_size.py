@@ -16,6 +16,7 @@ from tierwise._kernels.every_size import (
     CountedAnswers,
     SizeVectors,
     best_size_vectors,
+    bound_size_vectors,
     fit_size_vectors,
 )
 from tierwise.consensus.problem import MAX_ALTERNATIVES
@@ -25,8 +26,24 @@ from tierwise.partition.base import PartitionFunction
 from tierwise.partition.choose import partition_function
 from tierwise.tiers import Sizes, compositions, log_number_of_tiers
 
-# Beyond, there are too many size vectors to compare all of them.
+# Beyond, there are too many size vectors to fit all of them in passing.
 MOST_ITEMS = 10
+# So many, where pairs count and bounds leave few size vectors to be fitted: 2,048 in half a second.
+MOST_ITEMS_BY_PAIRS = 12
+
+
+def can_be_together(n_items: int, distance: Distance) -> bool:
+    """Return whether the size vectors of some items can be evaluated at the same time.
+
+    Examples
+    --------
+    >>> from tierwise.distances import get_distance
+    >>> can_be_together(12, get_distance("kendall")), can_be_together(12, get_distance("spearman"))
+    (True, False)
+    """
+    if n_items <= MOST_ITEMS:
+        return True
+    return n_items <= MOST_ITEMS_BY_PAIRS and not distance.rule((1,) * n_items).additive
 
 
 class FittedSizes(NamedTuple):
@@ -40,6 +57,17 @@ class FittedSizes(NamedTuple):
     totals: NDArray[np.float64]
     """Distance of all answers from the tiers."""
     log_likelihoods: NDArray[np.float64]
+
+
+class BoundedSizes(NamedTuple):
+    """How well tiers of some size vectors can fit at best, one row for each."""
+
+    rows: NDArray[np.int64]
+    """As in `FittedSizes`."""
+    totals: NDArray[np.float64]
+    """No tiers of these sizes are closer to the answers."""
+    log_likelihoods: NDArray[np.float64]
+    """None have a larger one."""
 
 
 class OrdersByDistance(NamedTuple):
@@ -68,7 +96,7 @@ class EverySize:
     Parameters
     ----------
     n_items
-        The number of items, at most ten.
+        The number of items, few enough by `can_be_together`.
     distance
         The distance.
 
@@ -103,10 +131,13 @@ class EverySize:
     def vectors(self) -> SizeVectors:
         """All size vectors, and how many orderings have each distance from tiers of these."""
         unit, n_items = self._rule.unit, sum(self.sizes[0])
-        known = [
-            OrdersByDistance.of(partition_function(sizes, self.distance), unit)
-            for sizes in self.sizes
-        ]
+        by_sizes: dict[Sizes, OrdersByDistance] = {}
+        for sizes in self.sizes:
+            same = by_sizes.get(sizes[::-1]) if self._can_be_turned(sizes) else None
+            by_sizes[sizes] = same or OrdersByDistance.of(
+                partition_function(sizes, self.distance), unit
+            )
+        known = list(by_sizes.values())
         shares = np.zeros((len(known), max(len(one.shares) for one in known)))
         for row, one in zip(shares, known, strict=True):
             row[: len(one.shares)] = one.shares
@@ -119,20 +150,35 @@ class EverySize:
             unit=unit,
         )
 
+    def _can_be_turned(self, sizes: Sizes) -> bool:
+        """Return whether as many orderings have each distance if the last tier comes first.
+
+        So it is where pairs alone count: all of them are reversed.
+        """
+        upside_down = self.distance.blocks(sizes[::-1]) == self.distance.blocks(sizes)[::-1]
+        return upside_down and not self._placing.any()
+
     @cached_property
     def _row_of(self) -> dict[Sizes, int]:
         return {sizes: row for row, sizes in enumerate(self.sizes)}
 
     def fit(self, counts: Counts, batch: Sequence[Sizes]) -> FittedSizes:
         """Fit each of some size vectors."""
-        rows = np.array([self._row_of[sizes] for sizes in batch], dtype=np.int64)
-        return self._fitted(self._answers(counts), rows)
+        return self._fitted(self._answers(counts), self._rows(batch))
+
+    def bound(self, counts: Counts, batch: Sequence[Sizes]) -> BoundedSizes:
+        """Bound how well tiers of some size vectors can fit, without finding any."""
+        rows = self._rows(batch)
+        return BoundedSizes(rows, *bound_size_vectors(self.vectors, self._answers(counts), rows))
 
     def best(self, counts: Counts, number: int) -> FittedSizes:
         """Fit those of the largest log-likelihood less log number of tiers, the largest first."""
         answers = self._answers(counts)
         rows, _ = best_size_vectors(self.vectors, answers, number)
         return self._fitted(answers, rows)
+
+    def _rows(self, batch: Sequence[Sizes]) -> NDArray[np.int64]:
+        return np.array([self._row_of[sizes] for sizes in batch], dtype=np.int64)
 
     def _fitted(self, answers: CountedAnswers, rows: NDArray[np.int64]) -> FittedSizes:
         # As many are listed as by `tierwise.consensus.subsets`, so the same tiers come first.

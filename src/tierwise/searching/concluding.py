@@ -153,7 +153,7 @@ def conclude(
         leaderboard=leaderboard,
         criterion=exploration.judge.criterion,
         method=method,
-        exhaustive=exploration.n_compared == space.n_sizes or proved,
+        exhaustive=exploration.n_compared + exploration.n_excluded == space.n_sizes or proved,
         path=tuple(exploration.path),
         start=merging,
         doubtful=doubtful,

@@ -37,7 +37,8 @@ from tierwise.distances import Distance
 from tierwise.errors import InputError
 from tierwise.evidence.chib import find_log_evidence
 from tierwise.evidence.given_tiers import laplace_correction, log_integrated_likelihood
-from tierwise.fitting.every_size import MOST_ITEMS, every_size
+from tierwise.fitting.every_size import can_be_together as can_be_fitted_together
+from tierwise.fitting.every_size import every_size
 from tierwise.fitting.result import agreement_of_counts
 from tierwise.fitting.solve import Settings, Solution, solve
 from tierwise.inversions.comparisons import log_integrated_likelihood as integrated_over_theta
@@ -271,8 +272,9 @@ def evaluate_batch(setting: Setting, batch: Sequence[Sizes], depth: Depth) -> li
 def can_be_together(setting: Setting, depth: Depth) -> bool:
     """Return whether several size vectors can be evaluated at the same time."""
     source = setting.source
-    counted = source.joint_counts is not None
-    return depth in ("likelihood", "posterior") and counted and len(source.items) <= MOST_ITEMS
+    if depth not in ("likelihood", "posterior") or source.joint_counts is None:
+        return False
+    return can_be_fitted_together(len(source.items), source.distance)
 
 
 def evaluate_together(setting: Setting, batch: Sequence[Sizes], depth: Depth) -> list[Evaluation]:
@@ -304,6 +306,39 @@ def evaluate_together(setting: Setting, batch: Sequence[Sizes], depth: Depth) ->
         )
         if resolved[row]
         else evaluate_sizes(setting, sizes, depth)
+        for row, sizes in enumerate(batch)
+    ]
+
+
+def bound_together(setting: Setting, batch: Sequence[Sizes], depth: Depth) -> list[Evaluation]:
+    """Return what is at least as good as the evaluations of these sizes, without tiers.
+
+    The distance of the closest tiers is bounded from below. The likelihood falls with it at every
+    theta, so what is integrated over theta falls with it too.
+    """
+    source = setting.source
+    counts = source.joint_counts
+    assert counts is not None
+    every = every_size(len(source.items), source.distance)
+    bounded = every.bound(counts, batch)
+    integrated, resolved = np.full(len(batch), nan), np.ones(len(batch), dtype=np.bool_)
+    if depth == "posterior":
+        distributions = Distributions(every.vectors, bounded.rows)
+        integrated, resolved = distributions.log_integrals(
+            bounded.totals, float(source.n_rankings), setting.prior_theta
+        )
+    integrated[~resolved] = inf
+    unknown = np.empty(0, dtype=np.int64)
+    return [
+        Evaluation(
+            sizes=sizes,
+            depth=depth,
+            labels=unknown,
+            optimal=False,
+            agreement=nan,
+            log_likelihood=float(bounded.log_likelihoods[row]),
+            log_integrated=float(integrated[row]),
+        )
         for row, sizes in enumerate(batch)
     ]
 

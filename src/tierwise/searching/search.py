@@ -77,6 +77,7 @@ from tierwise.searching.strategies import (
     Exploration,
     Greedy,
     Strategy,
+    compare_by_bounds,
     explore,
     name_of,
     strategy_of,
@@ -154,8 +155,9 @@ def search(
         "exhaustive" compares all ``2 ** (n - 1)`` sizes. "greedy" moves to the best neighbour while
         that is better; "tabu" continues for a while when it is not; "genetic" crosses and mutates.
         `Greedy`, `Tabu` and `Genetic` have options, such as where to start. "auto" is exhaustive if
-        that takes seconds (up to about 13 items), otherwise greedy; for inversions it finds the
-        best tiers of all sizes at once, for any number of items.
+        that takes seconds (up to about 13 items), otherwise greedy; of 11 or 12 items it fits only
+        the sizes that no bound rules out. For inversions it finds the best tiers of all sizes at
+        once, for any number of items.
     n_tiers
         Consider only this number of tiers.
     max_tiers
@@ -299,8 +301,17 @@ def _run(
         and exploration.judge.criterion in ("posterior", "likelihood")
         and setting.source.capabilities.searched_at_once
     )
-    chosen = strategy
-    if chosen == "auto":
+    # Of few items all sizes are evaluated, so that the leaderboard is complete.
+    by_bounds = (
+        strategy == "auto"
+        and not at_once
+        and space.n_items > MOST_ITEMS_TOGETHER
+        and exploration.can_be_bounded
+    )
+    chosen: Strategy | Literal["exhaustive"] = "exhaustive"
+    if strategy != "auto":
+        chosen = strategy
+    elif not (at_once or by_bounds):
         chosen = _choose(space, exploration.judge.depth, setting.source, most_seconds)
     name = "all sizes" if at_once else name_of(chosen)
     if not at_once:
@@ -308,6 +319,8 @@ def _run(
     try:
         if at_once:
             _search_at_once(exploration)
+        elif by_bounds:
+            compare_by_bounds(exploration)
         else:
             explore(exploration, chosen, start)
     except KeyboardInterrupt:

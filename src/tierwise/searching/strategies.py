@@ -20,7 +20,7 @@ from tierwise._util.checks import check_choice, check_count, check_number
 from tierwise._util.types import Item
 from tierwise.errors import InputError
 from tierwise.fitting.solve import named_tiers
-from tierwise.searching.evaluate import Evaluator, Judge
+from tierwise.searching.evaluate import Evaluator, Judge, bound_together, can_be_together
 from tierwise.searching.result import Candidate
 from tierwise.searching.size_space import Moves, SizeSpace, between_cuts, check_moves
 from tierwise.tiers import Sizes, check_sizes
@@ -41,6 +41,14 @@ class Exploration:
         What neighbours are, and how many of them are tried.
     rng
         For that draw, and for searches that draw themselves.
+
+    Attributes
+    ----------
+    path
+        The size vectors that were moved to.
+    n_excluded
+        Number of allowed size vectors that are not evaluated, as bounds show that others are
+        better.
     """
 
     def __init__(
@@ -56,6 +64,7 @@ class Exploration:
         self.judge = judge
         self.rng = rng
         self.path: list[Sizes] = []
+        self.n_excluded = 0
         self._moves: Moves = greedy.moves
         self._sample_neighbours = greedy.sample_neighbours
 
@@ -80,6 +89,17 @@ class Exploration:
             for sizes in known
             if sizes in self.space
         )
+
+    @property
+    def can_be_bounded(self) -> bool:
+        """Whether it takes less to bound size vectors than to evaluate them."""
+        judged = self.judge.criterion in ("posterior", "likelihood")
+        return judged and can_be_together(self.evaluator.setting, self.judge.depth)
+
+    def bounds(self, candidates: list[Sizes]) -> dict[Sizes, float]:
+        """Return how good size vectors can be at most."""
+        bounded = bound_together(self.evaluator.setting, candidates, self.judge.depth)
+        return {one.sizes: self.judge.score(one) for one in bounded}
 
     def best_of(self, candidates: Iterable[Sizes]) -> Sizes:
         """Return the best of evaluated size vectors; of equals the one with fewer tiers."""
@@ -310,6 +330,31 @@ def explore(
         _climb(exploration, start)
     else:
         exploration.evaluate(exploration.space, "all sizes")
+
+
+# As many as a summary shows are proved to be the best.
+_N_PROVED = 10
+_SIZES_AT_A_TIME = 64
+
+
+def compare_by_bounds(exploration: Exploration) -> None:
+    """Evaluate size vectors, the most promising first, until no other can be among the best.
+
+    That is branch and bound (Land and Doig, An Automatic Method of Solving Discrete Programming
+    Problems, Econometrica 28, 1960).
+    """
+    candidates = list(exploration.space)
+    bounds = exploration.bounds(candidates)
+    ordered = sorted(candidates, key=lambda sizes: -bounds[sizes])
+    known, scores = exploration.evaluator.known, np.full(_N_PROVED, -inf)
+    for first in range(0, len(ordered), _SIZES_AT_A_TIME):
+        batch = ordered[first : first + _SIZES_AT_A_TIME]
+        if bounds[batch[0]] < scores[0]:
+            exploration.n_excluded = sum(sizes not in known for sizes in ordered[first:])
+            return
+        exploration.evaluate(batch, "all sizes")
+        found = [exploration.score(sizes) for sizes in batch]
+        scores = np.sort(np.append(scores, found))[-_N_PROVED:]
 
 
 def hill_climb(
