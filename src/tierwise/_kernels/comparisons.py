@@ -16,6 +16,8 @@ from tierwise._kernels.ordered_partition import (
     N_TIERS,
     ORDER,
     POSITION_OF,
+    PRESENT,
+    PROPOSED,
     SIZES,
     SLOT_OF,
     Tiers,
@@ -88,7 +90,8 @@ def pair_value(
     loss = max((near - far) / (better * worse), _LEAST_PROBABILITY)
     value = 0.0
     if wins > 0.0:
-        value += wins * float(np.log1p(-loss))
+        # Exact up to rounding of a single comparison, in two thirds of the time of log1p.
+        value += wins * float(np.log(1.0 - loss))
     if losses > 0.0:
         value += losses * float(np.log(loss))
     return value
@@ -145,6 +148,10 @@ class Board(NamedTuple):
     """From `write_loss_sums`, at the theta at hand."""
     tier_values: _Floats
     """What a tier of each size adds to the log prior."""
+    values: _Floats
+    """``[PRESENT, slot, other]``: what the battles of two tiers add to the log posterior, the slot
+    of the better tier first, and ``[PRESENT, slot, slot]`` what a tier adds by itself; 0 for slots
+    without items. ``[PROPOSED]`` has the same after a change that is being tried."""
 
 
 @compiled_part
@@ -154,36 +161,74 @@ def move_on_board(board: Board, item: int, slot: int | np.int64) -> None:
 
 
 @compiled_part
-def value_of_range(board: Board, first: int, last: int) -> float:
-    """Log posterior of all pairs with a tier between two tiers, and of these tiers.
-
-    Empty tiers add nothing.
-    """
+def write_values(board: Board, which: int, first: int, last: int) -> float:
+    """Value all pairs with a tier between two positions, and these tiers; return the sum."""
     places, _, _, wins = board.tiers
-    sums, tier_values = board.sums, board.tier_values
-    value = 0.0
+    sums, tier_values, values = board.sums, board.tier_values, board.values
+    total, before = 0.0, 0
+    for tier in range(first):
+        before += places[SIZES, places[ORDER, tier]]
     for better in range(last + 1):
         upper = places[ORDER, better]
         size = places[SIZES, upper]
-        inside = better >= first
-        if size == 0:
-            continue
-        if inside:
-            value += LOG_HALF * wins[upper, upper] + tier_values[size]
-        span = size
-        for worse in range(better + 1, places[N_TIERS, 0]):
+        # Number of items from the better tier to the worse one.
+        span = before if better < first else 0
+        before -= size
+        end = last + 1 if better < first else places[N_TIERS, 0]
+        for worse in range(max(better, first), end):
             lower = places[ORDER, worse]
-            span += places[SIZES, lower]
-            if places[SIZES, lower] > 0 and (inside or first <= worse <= last):
-                value += pair_value(
-                    sums,
-                    wins[upper, lower],
-                    wins[lower, upper],
-                    size,
-                    places[SIZES, lower],
-                    span,
-                )
-    return value
+            other = places[SIZES, lower]
+            span += other
+            value = 0.0
+            if size > 0 and other > 0:
+                if better == worse:
+                    value = LOG_HALF * wins[upper, upper] + tier_values[size]
+                else:
+                    value = pair_value(
+                        sums, wins[upper, lower], wins[lower, upper], size, other, span
+                    )
+            values[which, upper, lower] = value
+            total += value
+    return total
+
+
+@compiled_part
+def known_value(board: Board, first: int, last: int) -> float:
+    """Add up what is known of the present tiers between two positions, before any change."""
+    places, values = board.tiers.places, board.values
+    total = 0.0
+    for better in range(last + 1):
+        upper = places[ORDER, better]
+        end = last + 1 if better < first else places[N_TIERS, 0]
+        for worse in range(max(better, first), end):
+            total += values[PRESENT, upper, places[ORDER, worse]]
+    return total
+
+
+@compiled_part
+def gain_of_change(board: Board, first: int, last: int) -> float:
+    """Return what the log posterior gains by what was done to the tiers between two positions."""
+    return write_values(board, PROPOSED, first, last) - known_value(board, first, last)
+
+
+@compiled_part
+def keep_change(board: Board, first: int, last: int) -> None:
+    """Make the tiers whose change was tried the present ones."""
+    places, values = board.tiers.places, board.values
+    for better in range(last + 1):
+        upper = places[ORDER, better]
+        end = last + 1 if better < first else places[N_TIERS, 0]
+        for worse in range(max(better, first), end):
+            lower = places[ORDER, worse]
+            values[PRESENT, upper, lower] = values[PROPOSED, upper, lower]
+
+
+@compiled_part
+def value_board(board: Board, theta: float) -> float:
+    """Value all tiers at a theta; return the log posterior, but for the prior of theta."""
+    places = board.tiers.places
+    write_loss_sums(theta, places.shape[1] - 1, board.sums)
+    return write_values(board, PRESENT, 0, places[N_TIERS, 0] - 1)
 
 
 @compiled_part
@@ -191,7 +236,7 @@ def gain_of_step(board: Board, item: int, step: int) -> tuple[float, int, int]:
     """Move an item by a number of places, gaps between tiers being places of new tiers.
 
     Returns what the log posterior gains, and the slots it left and went to; slots of -1 say that
-    there is no such place, and that nothing is changed. A tier that is left empty is not closed.
+    there is no such place, and that nothing is changed. `end_step` keeps the change or undoes it.
     """
     places = board.tiers.places
     source = places[SLOT_OF, item]
@@ -200,25 +245,56 @@ def gain_of_step(board: Board, item: int, step: int) -> tuple[float, int, int]:
     if wanted < 0 or wanted >= n_places:
         return -np.inf, -1, -1
     target = open_place(places, item, wanted)
-    one, other = places[POSITION_OF, source], places[POSITION_OF, target]
-    low, high = min(one, other), max(one, other)
-    old = value_of_range(board, low, high)
     move(board.tiers, item, target)
-    gain = value_of_range(board, low, high) - old
-    return gain, int(source), int(target)
+    one, other = places[POSITION_OF, source], places[POSITION_OF, target]
+    return gain_of_change(board, min(one, other), max(one, other)), int(source), int(target)
+
+
+@compiled_part
+def end_step(board: Board, item: int, source: int, target: int, accepted: int) -> None:
+    """Leave an item where `gain_of_step` moved it, or move it back; close a tier left empty."""
+    places = board.tiers.places
+    if accepted:
+        one, other = places[POSITION_OF, source], places[POSITION_OF, target]
+        keep_change(board, min(one, other), max(one, other))
+    else:
+        move(board.tiers, item, source)
+    close_if_empty(places, source)
+    close_if_empty(places, target)
+
+
+@compiled_part
+def gain_of_exchange(board: Board, item: int, other: int) -> float:
+    """Let two items of different tiers change places; return what the log posterior gains."""
+    places = board.tiers.places
+    here, there = places[SLOT_OF, item], places[SLOT_OF, other]
+    move(board.tiers, item, there)
+    move(board.tiers, other, here)
+    one, two = places[POSITION_OF, here], places[POSITION_OF, there]
+    return gain_of_change(board, min(one, two), max(one, two))
+
+
+@compiled_part
+def end_exchange(board: Board, item: int, other: int, accepted: int) -> None:
+    """Leave two items where `gain_of_exchange` moved them, or move them back."""
+    places = board.tiers.places
+    here, there = places[SLOT_OF, item], places[SLOT_OF, other]
+    if accepted:
+        one, two = places[POSITION_OF, here], places[POSITION_OF, there]
+        keep_change(board, min(one, two), max(one, two))
+    else:
+        move(board.tiers, item, there)
+        move(board.tiers, other, here)
 
 
 @compiled_part
 def gain_of_joining(board: Board, tier: int) -> float:
     """Return what the log posterior gains if a tier is joined with the next."""
     places, _, _, wins = board.tiers
-    sums, tier_values = board.sums, board.tier_values
     one, other = places[ORDER, tier], places[ORDER, tier + 1]
-    upper_size, lower_size = places[SIZES, one], places[SIZES, other]
-    joined = upper_size + lower_size
-    gain: float = tier_values[joined] - tier_values[upper_size] - tier_values[lower_size]
-    won, lost = wins[one, other], wins[other, one]
-    gain += LOG_HALF * (won + lost) - pair_value(sums, won, lost, upper_size, lower_size, joined)
+    joined = places[SIZES, one] + places[SIZES, other]
+    own = wins[one, one] + wins[one, other] + wins[other, one] + wins[other, other]
+    gain: float = LOG_HALF * own + board.tier_values[joined]
     for direction in (-1, 1):
         span = joined
         third = tier - 1 if direction == -1 else tier + 2
@@ -226,36 +302,45 @@ def gain_of_joining(board: Board, tier: int) -> float:
             slot = places[ORDER, third]
             size = places[SIZES, slot]
             span += size
-            upper_won, upper_lost = wins[one, slot], wins[slot, one]
-            lower_won, lower_lost = wins[other, slot], wins[slot, other]
-            upper_span, lower_span = span, span - upper_size
+            won, lost = wins[one, slot] + wins[other, slot], wins[slot, one] + wins[slot, other]
             if direction == -1:
                 # The third tier is the better one.
-                upper_won, upper_lost = upper_lost, upper_won
-                lower_won, lower_lost = lower_lost, lower_won
-                upper_span, lower_span = span - lower_size, span
+                won, lost = lost, won
             # The probability is the same whichever of the two sizes is that of the better tier.
-            gain += pair_value(
-                sums, upper_won + lower_won, upper_lost + lower_lost, size, joined, span
-            )
-            gain -= pair_value(sums, upper_won, upper_lost, size, upper_size, upper_span)
-            gain -= pair_value(sums, lower_won, lower_lost, size, lower_size, lower_span)
+            gain += pair_value(board.sums, won, lost, size, joined, span)
             third += direction
-    return gain
+    return gain - known_value(board, tier, tier + 1)
+
+
+@compiled_part
+def join_on_board(board: Board, tier: int) -> None:
+    """Join a tier with the next, and value what they become."""
+    places, values = board.tiers.places, board.values
+    lower = places[ORDER, tier + 1]
+    for slot in range(places.shape[1]):
+        values[PRESENT, slot, lower] = values[PRESENT, lower, slot] = 0.0
+    join(board.tiers, tier)
+    write_values(board, PRESENT, tier, tier)
+
+
+@compiled_part
+def gain_of_joining_parts(board: Board, tier: int) -> float:
+    """Return what is gained if a tier that is being cut is joined with its other part again."""
+    return -gain_of_change(board, tier, tier + 1)
 
 
 @compiled
 def merge_neighbours(board: Board, theta: float, n_wanted: int) -> None:
     """Join neighbouring tiers, whichever gains most at a theta, until so many are left."""
-    places, sums = board.tiers.places, board.sums
-    write_loss_sums(theta, places.shape[1] - 1, sums)
+    places = board.tiers.places
+    value_board(board, theta)
     while places[N_TIERS, 0] > n_wanted:
         best_tier, best_gain = places[N_TIERS, 0] - 2, -np.inf
         for tier in range(places[N_TIERS, 0] - 1):
             gain = gain_of_joining(board, tier)
             if gain > best_gain:
                 best_gain, best_tier = gain, tier
-        join(board.tiers, best_tier)
+        join_on_board(board, best_tier)
 
 
 @compiled
@@ -275,8 +360,7 @@ def climb(
     ranking
         The items, best first; tiers are cut in this order. If it is empty, none is joined or cut.
     """
-    places, sums = board.tiers.places, board.sums
-    write_loss_sums(theta, places.shape[1] - 1, sums)
+    value_board(board, theta)
     total = 0.0
     for number in range(len(moved)):
         item = moved[number]
@@ -290,13 +374,10 @@ def climb(
             gain, source, target = gain_of_step(board, item, wanted)
             if source < 0:
                 continue
+            end_step(board, item, source, target, 1 if last else 0)
             if last:
                 total += gain
-                close_if_empty(places, source)
-                continue
-            move(board.tiers, item, source)
-            close_if_empty(places, target)
-            if gain > best_gain:
+            elif gain > best_gain:
                 best_gain, best_step = gain, step
     total += _exchange_neighbours(board, exchanged)
     if len(ranking) > 0:
@@ -312,8 +393,7 @@ def _exchange_neighbours(board: Board, items: _Integers) -> float:
     total = 0.0
     for number in range(len(items)):
         item = items[number]
-        here = places[SLOT_OF, item]
-        tier = places[POSITION_OF, here]
+        tier = places[POSITION_OF, places[SLOT_OF, item]]
         if tier + 1 >= places[N_TIERS, 0]:
             continue
         there = places[ORDER, tier + 1]
@@ -321,27 +401,22 @@ def _exchange_neighbours(board: Board, items: _Integers) -> float:
             other = items[second]
             if places[SLOT_OF, other] != there:
                 continue
-            old = value_of_range(board, tier, tier + 1)
-            move(board.tiers, item, there)
-            move(board.tiers, other, here)
-            gain = value_of_range(board, tier, tier + 1) - old
+            gain = gain_of_exchange(board, item, other)
+            end_exchange(board, item, other, 1 if gain > _LEAST_GAIN else 0)
             if gain > _LEAST_GAIN:
                 total += gain
                 break
-            move(board.tiers, other, there)
-            move(board.tiers, item, here)
     return total
 
 
 @compiled_part
 def _join_neighbours(board: Board) -> float:
     """Join neighbouring tiers where that gains."""
-    places = board.tiers.places
     total = 0.0
-    for tier in range(places[N_TIERS, 0] - 2, -1, -1):
+    for tier in range(board.tiers.places[N_TIERS, 0] - 2, -1, -1):
         gain = gain_of_joining(board, tier)
         if gain > _LEAST_GAIN:
-            join(board.tiers, tier)
+            join_on_board(board, tier)
             total += gain
     return total
 
@@ -358,7 +433,10 @@ def _cut_tiers(board: Board, ranking: _Integers) -> float:
             if places[SLOT_OF, ranking[place]] == places[ORDER, tier]:
                 members[count] = ranking[place]
                 count += 1
-        total += cut_where_best(
-            move_on_board, gain_of_joining, board, places, tier, members, count, _LEAST_GAIN
+        gain = cut_where_best(
+            move_on_board, gain_of_joining_parts, board, places, tier, members, count, _LEAST_GAIN
         )
+        if gain > 0.0:
+            write_values(board, PRESENT, tier, tier + 1)
+            total += gain
     return total

@@ -19,33 +19,41 @@ import numpy.typing as npt
 
 from tierwise._kernels.comparisons import (
     Board,
+    end_exchange,
+    end_step,
+    gain_of_change,
+    gain_of_exchange,
     gain_of_joining,
     gain_of_step,
+    join_on_board,
+    keep_change,
+    known_value,
     move_on_board,
-    value_of_range,
-    value_of_tiers,
-    write_loss_sums,
+    value_board,
 )
-from tierwise._kernels.compiling import compiled, compiled_part, inlined
+from tierwise._kernels.compiling import compiled, compiled_part
 from tierwise._kernels.ordered_partition import (
+    CUT,
+    DEAL,
+    JOIN,
     N_TIERS,
     ORDER,
     POSITION_OF,
+    PRESENT,
+    PROPOSED,
     SIZES,
     SLOT_OF,
     Dealing,
     choose,
-    close_if_empty,
     cut_join_or_deal,
     deal_by_odds,
-    finish_by_moving,
-    gain_by_moving,
     join,
     list_members,
-    move,
+    open_tier,
+    send_members,
     write_labels,
 )
-from tierwise._kernels.theta import ACCEPTED, SLICE_WIDTH, PriorTable, log_prior, next_point
+from tierwise._kernels.theta import ACCEPTED, PriorTable, log_prior, next_point
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
@@ -66,6 +74,7 @@ def run_sweeps(
     theta: float,
     single_bonus: float,
     prior: PriorTable,
+    width: float,
     room: Dealing,
     shares: _Floats,
     labels: _Integers,
@@ -87,6 +96,8 @@ def run_sweeps(
         What a single tier adds to the log prior besides.
     prior
         Prior of theta.
+    width
+        About how far log theta goes in one step; see `next_point`.
     room, shares
         Room to work in; ``shares`` has two rows of one more entry than twice the items.
     labels, numbers
@@ -99,24 +110,22 @@ def run_sweeps(
     """
     places, wins = board.tiers.places, board.tiers.between
     n_items = places.shape[1] - 1
+    value_board(board, theta)
     for number in range(len(numbers) * sweeps_per_draw):
-        write_loss_sums(theta, n_items, board.sums)
         for _ in range(1 + n_items // 2):
             _move_by_strength(board, items, single_bonus, shares, rng)
         for _ in range(n_items // 4):
             _exchange_at_random(board, items, rng)
         for _ in range(4 + n_items):
             _cut_join_or_deal(board, items, theta, room, single_bonus, rng)
-        theta, value = _draw_theta(board, theta, prior, rng)
+        theta, value = _draw_theta(board, theta, prior, width, rng)
         if (number + 1) % sweeps_per_draw > 0:
             continue
         draw = number // sweeps_per_draw
         count, lost = places[N_TIERS, 0], 0.0
         for tier in range(count):
-            slot = places[ORDER, tier]
-            value += board.tier_values[places[SIZES, slot]]
             for better in range(tier):
-                lost += wins[slot, places[ORDER, better]]
+                lost += wins[places[ORDER, tier], places[ORDER, better]]
         write_labels(places, labels[draw])
         numbers[draw, 0] = theta
         numbers[draw, 1] = lost
@@ -200,10 +209,8 @@ def _move_by_strength(
     if was_single:
         gain -= single_bonus
     gain += shares[0, here] - shares[0, there]
-    if np.log(1.0 - rng.random()) >= gain:
-        move(board.tiers, item, source)
-    close_if_empty(places, source)
-    close_if_empty(places, target)
+    accepted = 1 if np.log(1.0 - rng.random()) < gain else 0
+    end_step(board, item, source, target, accepted)
 
 
 @compiled_part
@@ -236,14 +243,9 @@ def _exchange_at_random(board: Board, items: _Floats, rng: np.random.Generator) 
         likely -= items[1, other] * apart * (items[0, other] - middle)
         if np.log(1.0 - rng.random()) >= likely:
             return
-    low, high = min(one, two), max(one, two)
-    old = value_of_range(board, low, high)
-    move(board.tiers, item, there)
-    move(board.tiers, other, here)
-    gain = value_of_range(board, low, high) - old
-    if np.log(1.0 - rng.random()) >= gain - likely:
-        move(board.tiers, other, there)
-        move(board.tiers, item, here)
+    gain = gain_of_exchange(board, item, other)
+    accepted = 1 if np.log(1.0 - rng.random()) < gain - likely else 0
+    end_exchange(board, item, other, accepted)
 
 
 class _Table(NamedTuple):
@@ -277,16 +279,15 @@ def _write_odds(
 
 @compiled_part
 def _gain(table: _Table, room: Dealing, position: int, kind: int, n_members: int) -> float:
-    """Return what the log posterior gains by a cut, a join or a deal."""
+    """Return what the log posterior gains; but for a join, the tiers are changed."""
     board = table.board
-    return gain_by_moving(
-        move_on_board, gain_of_joining, board, board.tiers.places, room, position, kind, n_members
-    )
-
-
-@inlined
-def _join(board: Board, position: int) -> None:
-    join(board.tiers, position)
+    places = board.tiers.places
+    if kind == JOIN:
+        return gain_of_joining(board, position)
+    if kind == CUT:
+        open_tier(places, position + 1)
+    send_members(move_on_board, board, places, room, position, n_members, PROPOSED)
+    return gain_of_change(board, position, position + 1)
 
 
 @compiled_part
@@ -295,9 +296,14 @@ def _finish(
 ) -> None:
     """Leave the tiers as they were, or as they are proposed."""
     board = table.board
-    finish_by_moving(
-        move_on_board, _join, board, board.tiers.places, room, position, kind, n_members, accepted
-    )
+    if accepted and kind == JOIN:
+        join_on_board(board, position)
+    elif accepted:
+        keep_change(board, position, position + 1)
+    elif kind == CUT:
+        join(board.tiers, position)
+    elif kind == DEAL:
+        send_members(move_on_board, board, board.tiers.places, room, position, n_members, PRESENT)
 
 
 @compiled_part
@@ -326,20 +332,21 @@ def _cut_join_or_deal(
 
 @compiled_part
 def _draw_theta(
-    board: Board, theta: float, prior: PriorTable, rng: np.random.Generator
+    board: Board, theta: float, prior: PriorTable, width: float, rng: np.random.Generator
 ) -> tuple[float, float]:
-    """Draw theta given the tiers; return it and the logarithm of its density, up to a constant."""
-    places, sums = board.tiers.places, board.sums
+    """Draw theta given the tiers; return it and the log posterior."""
     here = np.log(theta)
-    low = here - SLICE_WIDTH * rng.random()
-    high = low + SLICE_WIDTH
-    stage, at, height, value = 0, here, np.inf, 0.0
+    low = here - width * rng.random()
+    high = low + width
+    value = log_prior(prior, here, theta)
+    value += known_value(board, 0, board.tiers.places[N_TIERS, 0] - 1)
+    stage, at, height = 0, here, np.inf
     while stage != ACCEPTED:
-        value = log_prior(prior, at, np.exp(at))
-        if value > -np.inf:
-            write_loss_sums(np.exp(at), places.shape[1] - 1, sums)
-            value += value_of_tiers(
-                sums, board.tiers.between, places[SIZES], places[ORDER], places[N_TIERS, 0]
-            )
-        stage, at, height, low, high = next_point(stage, here, at, value, height, low, high, rng)
+        stage, at, height, low, high = next_point(
+            stage, here, at, value, height, low, high, width, rng
+        )
+        if stage != ACCEPTED:
+            value = log_prior(prior, at, np.exp(at))
+            if value > -np.inf:
+                value += value_board(board, np.exp(at))
     return float(np.exp(at)), value

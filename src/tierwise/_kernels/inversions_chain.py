@@ -308,7 +308,9 @@ def _draw_theta(
             for size in range(2, len(apart)):
                 log_likelihood += apart[size] * by_size[FACTORIALS, size]
             value += log_likelihood
-        stage, at, height, low, high = next_point(stage, here, at, value, height, low, high, rng)
+        stage, at, height, low, high = next_point(
+            stage, here, at, value, height, low, high, SLICE_WIDTH, rng
+        )
     board.numbers[THETA] = np.exp(at)
     return float(np.exp(at)), inversions, log_likelihood
 

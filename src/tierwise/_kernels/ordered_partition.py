@@ -311,11 +311,11 @@ def deal_by_odds(
     log_chance, n_up = 0.0, 0
     for number in range(n_members):
         odds = room.odds[number]
+        up = log_share(odds)
         if which == PROPOSED:
-            goes_up = np.log(1.0 - rng.random()) < log_share(odds)
-            room.sides[which, number] = 0 if goes_up else 1
+            room.sides[which, number] = 0 if np.log(1.0 - rng.random()) < up else 1
         side = room.sides[which, number]
-        log_chance += log_share(odds if side == 0 else -odds)
+        log_chance += up if side == 0 else up - odds
         n_up += 1 - side
     return log_chance, n_up
 

@@ -374,6 +374,7 @@ def next_point(
     height: float,
     low: float,
     high: float,
+    width: float,
     rng: np.random.Generator,
 ) -> tuple[int, float, float, float, float]:
     """Take the log density at a point, and say where it is wanted next.
@@ -388,7 +389,9 @@ def next_point(
         The point that was asked for, ``here`` to begin with, and the log density there.
     height, low, high
         Log height and ends of the slice, as they were returned; the ends to begin with lie
-        `SLICE_WIDTH` apart, at random around ``here``.
+        ``width`` apart, at random around ``here``.
+    width
+        By how much an end is moved until it is out of the slice. It must not depend on the state.
     rng
         Randomness.
 
@@ -402,11 +405,11 @@ def next_point(
         return _LOW, low, value + np.log(1.0 - rng.random()), low, high
     if stage == _LOW:
         if value > height:
-            low -= SLICE_WIDTH
+            low -= width
             return _LOW, low, height, low, high
         return _HIGH, high, height, low, high
     if stage == _HIGH and value > height:
-        high += SLICE_WIDTH
+        high += width
         return _HIGH, high, height, low, high
     if stage == _BETWEEN:
         if value > height:

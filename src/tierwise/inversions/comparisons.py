@@ -30,7 +30,8 @@ from tierwise._kernels.ordered_partition import (
     make_dealing,
     make_tiers,
 )
-from tierwise.answers.given_sizes import tier_wins, values_at_thetas
+from tierwise._kernels.theta import SLICE_WIDTH
+from tierwise.answers.given_sizes import derivatives_of_wins, tier_wins, values_at_thetas
 from tierwise.theta.density import ThetaGivenDistance, prior_table
 from tierwise.theta.estimate import best_theta_of_wins
 
@@ -103,7 +104,8 @@ def make_board(wins: _Floats, labels: _Integers, tier_values: _Floats) -> Board:
     """Lay out tiers, counted from 0, and what a tier of each size adds to the log prior."""
     tiers = make_tiers(wins)
     load_tiers(tiers, labels)
-    return Board(tiers, np.empty(len(wins) + 3), tier_values)
+    n_slots = len(wins) + 1
+    return Board(tiers, np.empty(len(wins) + 3), tier_values, np.zeros((2, n_slots, n_slots)))
 
 
 def _between(board: Board) -> tuple[_Floats, _Integers]:
@@ -113,6 +115,16 @@ def _between(board: Board) -> tuple[_Floats, _Integers]:
     return board.tiers.between[np.ix_(slots, slots)], places[SIZES, slots]
 
 
+def _runs(logs: _Floats) -> _Integers:
+    """Tiers of items that follow each other by strength: of one each, unless items are many."""
+    n_items = len(logs)
+    labels = np.empty(n_items, dtype=np.int64)
+    labels[np.argsort(-logs, kind="stable")] = (
+        np.arange(n_items) * min(n_items, _MOST_RUNS) // n_items
+    )
+    return labels
+
+
 def merged_runs(wins: _Floats, prior: TiersPrior) -> _Integers:
     """Tiers by greedy merging of neighbours, along the order of Bradley-Terry strengths.
 
@@ -120,18 +132,18 @@ def merged_runs(wins: _Floats, prior: TiersPrior) -> _Integers:
     returned.
     """
     n_items = len(wins)
-    order = np.argsort(-strengths(wins)[0], kind="stable")
-    n_runs = min(n_items, _MOST_RUNS)
-    labels = np.empty(n_items, dtype=np.int64)
-    labels[order] = np.arange(n_items) * n_runs // n_items
+    labels = _runs(strengths(wins)[0])
+    n_runs = int(labels.max()) + 1
     tier_values = prior.tier_values(n_items)
     board = make_board(wins, labels, tier_values)
     best, best_value = labels, -np.inf
-    theta, since = 1.0, n_runs
+    theta, known, since = 1.0, None, n_runs
     for count in range(n_runs, 0, -1):
         between, sizes = _between(board)
         if since * 20 >= count > 1:
-            theta, since = best_theta_of_wins(between, sizes), 0
+            # A few tiers were joined since the last time: the best theta is not far from there.
+            known, since = best_theta_of_wins(between, sizes, known), 0
+            theta = known
         value = float(values_at_thetas(np.array([theta]), between, sizes)[0])
         value += float(tier_values[sizes].sum())
         if value > best_value:
@@ -260,6 +272,16 @@ class ComparisonsChain:
     def _prior_table(self) -> PriorTable:
         return prior_table(self.prior_theta, within=(LEAST_THETA, LARGEST_THETA))
 
+    @cached_property
+    def _slice_width(self) -> float:
+        """Four standard deviations of log theta, about: those of items in order of strength."""
+        between, sizes = tier_wins(self.wins, _runs(self._items[0]))
+        if len(sizes) == 1:
+            return SLICE_WIDTH
+        theta = best_theta_of_wins(between, sizes)
+        information = -(theta**2) * derivatives_of_wins(between, sizes, theta)[2]
+        return min(SLICE_WIDTH, 4.0 / float(np.sqrt(max(information, 1.0))))
+
     def _board(self, labels: _Integers) -> Board:
         return make_board(self.wins, labels, self.prior_tiers.tier_values(len(labels)))
 
@@ -284,6 +306,7 @@ class ComparisonsChain:
             theta,
             self.prior_tiers.single_tier_bonus,
             self._prior_table,
+            self._slice_width,
             make_dealing(len(labels)),
             np.empty((2, 2 * len(labels) + 1)),
             drawn,

@@ -331,10 +331,15 @@ def best_theta_of_lines(counts: WeakOrderCounts, labels: Labels) -> float:
     return float(maximise_thetas(CurveOfLines.of(counts, labels).with_one_theta()).thetas[0])
 
 
-def best_theta_of_wins(between: _Floats, sizes: NDArray[np.int64]) -> float:
-    """Return the finite theta at which wins between several tiers are most probable."""
-    start = np.array([likely_theta(between, sizes)])
-    return float(top_of(CurveOfWins(between, sizes), start, LARGEST_THETA).point[0])
+def best_theta_of_wins(
+    between: _Floats, sizes: NDArray[np.int64], start: float | None = None
+) -> float:
+    """Return the finite theta at which wins between several tiers are most probable.
+
+    There may be more than one maximum: it is the one next to ``start``, or to the best of some.
+    """
+    begin = likely_theta(between, sizes) if start is None else start
+    return float(top_of(CurveOfWins(between, sizes), np.array([begin]), LARGEST_THETA).point[0])
 
 
 def with_interval(
