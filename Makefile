@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # In this order, which conftest.py explains, nothing is compiled twice.
 IN_PARALLEL := --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo run-installed dev-installed warm-up test-ready test test-slow test-all test-lowest coverage lint format build check-dist bench bench-history \
+.PHONY: demo compiler-installed run-installed dev-installed lint-installed warm-up test-ready test test-slow test-all test-lowest coverage lint format build check-dist bench bench-history \
   bench-compare studies studies-quick docs docs-installed notebooks clean help
 
 help:
@@ -33,21 +33,35 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
-$(VENV)/.run-installed: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --no-compile --editable .
+# What `tierwise warm-up` imports comes first: kernels are compiled while the rest is installed.
+$(VENV)/.compiler-installed: | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --no-compile joblib numba rich typer
 	@touch $@
 
-$(VENV)/.dev-installed: pyproject.toml | $(VENV)/.run-installed
-	$(BIN)/python -m pip install --quiet --no-compile --editable ".[dev,lint]"
+$(VENV)/.run-installed: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --no-compile --editable .
+	@touch $@ $(VENV)/.compiler-installed
+
+$(VENV)/.dev-installed: pyproject.toml | $(VENV)/.compiler-installed
+	$(BIN)/python -m pip install --quiet --no-compile --editable ".[dev]"
 	@touch $@ $(VENV)/.run-installed
+
+# Tests need none of it.
+$(VENV)/.lint-installed: pyproject.toml | $(VENV)/.dev-installed
+	$(BIN)/python -m pip install --quiet --no-compile --editable ".[lint]"
+	@touch $@ $(VENV)/.dev-installed $(VENV)/.run-installed
+
+compiler-installed: $(VENV)/.compiler-installed
 
 run-installed: $(VENV)/.run-installed
 
 dev-installed: $(VENV)/.dev-installed
 
+lint-installed: $(VENV)/.lint-installed
+
 # All cores compile what the tests, too, would compile, one process by one. The path is given because
-# more may be installed meanwhile, which takes the package away for a moment.
-$(VENV)/.warmed-up: $(wildcard src/tierwise/_kernels/*.py) src/tierwise/_kernels/first_uses.json | $(VENV)/.run-installed
+# the package itself may not be installed yet.
+$(VENV)/.warmed-up: $(wildcard src/tierwise/_kernels/*.py) src/tierwise/_kernels/first_uses.json | $(VENV)/.compiler-installed
 	@PYTHONPATH=src $(BIN)/python -m tierwise warm-up
 	@touch $@
 
@@ -88,14 +102,14 @@ test-lowest: $(VENV_LOWEST)/.installed
 coverage: $(VENV)/.dev-installed
 	$(BIN)/python -m pytest $(IN_PARALLEL) --cov --cov-report term-missing
 
-lint: $(VENV)/.dev-installed
+lint: $(VENV)/.lint-installed
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python tools/plain_words.py
 
-format: $(VENV)/.dev-installed
+format: $(VENV)/.lint-installed
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
