@@ -95,17 +95,19 @@ def _listed(key: str) -> Listed:
 
 def kernels_by_module() -> list[list[Listed]]:
     """Return all kernels, those of a module together, because they have parts in common."""
+    calls = _read()["calls"]
     called = {one for of_use in _read()["uses"].values() for one in of_use}
-    parts = {one for parts in _read()["calls"].values() for one in parts} - called
+    parts = {one for parts in calls.values() for one in parts} - called
     keys = [
         f"{name} {number}"
         for name, known in sorted(_read()["kernels"].items())
         for number in range(len(known))
+        if f"{name} {number}" not in parts
     ]
-    kernels = [_listed(key) for key in keys if key not in parts]
-    modules = [list(group) for _, group in groupby(kernels, key=lambda one: one.module)]
-    # Large ones first, so that no process is left with one of them at the end.
-    return sorted(modules, key=len, reverse=True)
+    modules = [list(group) for _, group in groupby(keys, key=lambda key: _listed(key).module)]
+    # Those with much to compile first, so that no process is left with one of them at the end.
+    modules.sort(key=lambda own: sum(1 + len(calls.get(key, ())) for key in own), reverse=True)
+    return [[_listed(key) for key in own] for own in modules]
 
 
 class Beside:
