@@ -222,6 +222,60 @@ def shuffle_within_blocks(
 
 
 @compiled
+def draw_matchings(
+    log_rooks: npt.NDArray[np.float64],
+    log_ways: npt.NDArray[np.float64],
+    sizes: npt.NDArray[np.int64],
+    forced: npt.NDArray[np.int64],
+    rng: np.random.Generator,
+) -> npt.NDArray[np.int64]:
+    """Draw label sequences with ``forced[row]`` items forced into the blocks of their tiers.
+
+    There are ``log_ways[tier, k]`` ways to force ``k`` items of a tier, and ``log_rooks[t, k]`` to
+    force as many of the first ``t`` tiers, in logarithms.
+    """
+    n_tiers = sizes.shape[0]
+    n_items = sizes.sum()
+    sequences = np.empty((forced.shape[0], n_items), dtype=np.int64)
+    split = np.empty(n_tiers, dtype=np.int64)
+    pool = np.empty(n_items, dtype=np.int64)
+    for row in range(forced.shape[0]):
+        left = forced[row]
+        in_pool = 0
+        for tier in range(n_tiers - 1, -1, -1):
+            # Where rounding leaves a remainder after the last choice, the last possible one stands.
+            remainder = rng.random()
+            split[tier] = 0
+            for chosen in range(min(left, sizes[tier]) + 1):
+                weight = np.exp(
+                    log_rooks[tier, left - chosen]
+                    + log_ways[tier, chosen]
+                    - log_rooks[tier + 1, left]
+                )
+                if weight > 0.0:
+                    split[tier] = chosen
+                    remainder -= weight
+                if remainder < 0.0:
+                    break
+            left -= split[tier]
+            for _ in range(sizes[tier] - split[tier]):
+                pool[in_pool] = tier
+                in_pool += 1
+        place = 0
+        for block in range(n_tiers):
+            for position in range(sizes[block]):
+                if position < split[block]:
+                    sequences[row, place] = block
+                else:
+                    drawn = int(rng.random() * in_pool)
+                    in_pool -= 1
+                    sequences[row, place] = pool[drawn]
+                    pool[drawn] = pool[in_pool]
+                place += 1
+    return sequences
+
+
+@compiled
 def deal_items(
     sequences: npt.NDArray[np.int64],
     sizes: npt.NDArray[np.int64],

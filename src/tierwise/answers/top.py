@@ -25,7 +25,6 @@ from tierwise._kernels.counting import (
     add_place_counts,
     add_strict_pairs,
 )
-from tierwise._kernels.hamming import expect_boards, value_boards
 from tierwise._kernels.interleaving import Answers
 from tierwise._util.types import NOT_LISTED
 from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums, add_costs
@@ -35,6 +34,7 @@ from tierwise.files.places import collapse, sizes_of_groups
 from tierwise.partition.closed import ClosedPartition
 from tierwise.partition.gaussian import strict_moments
 from tierwise.partition.interpolated import ThetaSeries
+from tierwise.partition.rook import log_rook_numbers, log_sums, log_sums_without, log_terms
 from tierwise.partition.scope import is_for
 from tierwise.tiers import log_factorials
 
@@ -336,25 +336,62 @@ def in_order_probabilities(theta: float, n_items: int) -> Floats:
     return probabilities
 
 
+# Numbers of ways to force items that are held at the same time: 8 MB.
+_NUMBERS_AT_A_TIME = 1_000_000
+
+
+class _Boards(NamedTuple):
+    """Boards that lists of the best items leave; what theta makes of them is found from these.
+
+    Attributes
+    ----------
+    labels
+        The tiers that the boards are of.
+    places, items
+        ``[board, tier]``: free places in the block of a tier, and items left.
+    log_rooks
+        ``[board, k]``: log number of ways to force ``k`` items into the blocks of their tiers.
+    which
+        The board of each row of roles.
+    """
+
+    labels: Labels
+    places: npt.NDArray[np.int64]
+    items: npt.NDArray[np.int64]
+    log_rooks: Floats
+    which: npt.NDArray[np.int64]
+
+
 class BoardTopAnswers(TopAnswers):
     """Answers that list the best items, for the Hamming distance."""
 
-    def _boards(self, labels: Labels) -> tuple[npt.NDArray[np.int64], ...]:
-        """Return items left by tier and the open block of distinct boards, and each row's board."""
-        member = np.eye(len(self.sizes), dtype=np.int64)[labels]
-        counts = (self._roles == LEFT).astype(np.int64) @ member
-        items, first, which = np.unique(counts, axis=0, return_index=True, return_inverse=True)
-        return items, self._block_and_free[first], which.ravel()
+    _latest: _Boards | None = None
+
+    def _boards(self, labels: Labels) -> _Boards:
+        """Find the distinct boards of tiers; the latest are kept, for many thetas."""
+        if self._latest is None or not np.array_equal(self._latest.labels, labels):
+            member = np.eye(len(self.sizes), dtype=np.int64)[labels]
+            counts = (self._roles == LEFT).astype(np.int64) @ member
+            items, first, which = np.unique(counts, axis=0, return_index=True, return_inverse=True)
+            block, free = self._block_and_free[first, :, None].swapaxes(0, 1)
+            blocks = np.arange(len(self.sizes))
+            places = np.where(blocks < block, 0, np.where(blocks == block, free, self.sizes))
+            log_rooks = log_rook_numbers(places, items)
+            self._latest = _Boards(labels.copy(), places, items, log_rooks, which.ravel())
+        return self._latest
 
     def _open_values(self, labels: Labels, theta: float) -> Floats:
-        sizes = np.array(self.sizes, dtype=np.int64)
-        items, blocks_and_free, which = self._boards(labels)
-        unit = self.rule.unit
-        values = value_boards(items, blocks_and_free, sizes, theta * unit)
-        values[:, 0] -= log_factorials(len(labels))[items.sum(axis=1)]
-        values[:, 2] = np.maximum(values[:, 2] - values[:, 1] ** 2, 0.0)
-        scaled: Floats = values * [1.0, unit, unit**2]
-        return scaled[which]
+        boards, unit = self._boards(labels), self.rule.unit
+        n_left = boards.items.sum(axis=1)
+        # The sums over all orderings, of the number of matches, and of pairs of matches.
+        logs = [
+            log_sums(log_terms(boards.log_rooks, n_left, theta * unit, order)) for order in range(3)
+        ]
+        matches, pairs = np.exp(logs[1] - logs[0]), np.exp(logs[2] - logs[0])
+        log_average = logs[0] - log_factorials(len(labels))[n_left]
+        variance = np.maximum(pairs + matches - matches**2, 0.0)
+        values = np.column_stack((log_average, unit * (n_left - matches), unit**2 * variance))
+        return values[boards.which]
 
     def _add_open(
         self,
@@ -363,15 +400,34 @@ class BoardTopAnswers(TopAnswers):
         membership: Floats,
         precedence: Floats,  # noqa: ARG002 - costs of the Hamming distance come from places alone
     ) -> None:
-        sizes = np.array(self.sizes, dtype=np.int64)
-        items, blocks_and_free, which = self._boards(labels)
-        tables = expect_boards(items, blocks_and_free, sizes, theta * self.rule.unit)
+        boards = self._boards(labels)
+        tables = self._expected_tables(boards, theta * self.rule.unit)
         # Items of a tier that are left stand for each other.
         left = np.where(self._roles == LEFT, self._role_weights[:, None], 0.0)
-        for label in range(len(sizes)):
+        for label in range(len(self.sizes)):
             own = labels == label
-            shares = tables[which, :, label] / np.maximum(items[which, label], 1)[:, None]
-            membership[own] += left[:, own].T @ shares
+            shares = tables[:, :, label] / np.maximum(boards.items[:, label], 1)[:, None]
+            membership[own] += left[:, own].T @ shares[boards.which]
+
+    @staticmethod
+    def _expected_tables(boards: _Boards, theta: float) -> Floats:
+        """``[board, block, tier]``: expected number of items of a tier in a block.
+
+        One item is fixed in a place, and the others fill the rest.
+        """
+        _, places, items, log_rooks, _ = boards
+        n_tiers = items.shape[1]
+        tables = np.zeros((len(items), n_tiers, n_tiers))
+        log_totals = log_sums(log_terms(log_rooks, items.sum(axis=1), theta))
+        some = max(1, _NUMBERS_AT_A_TIME // (n_tiers * log_rooks.shape[1]))
+        board, tier = np.nonzero(items)
+        for start in range(0, len(board), some):
+            row, label = board[start : start + some], tier[start : start + some]
+            fewer = items[row] - np.eye(n_tiers, dtype=np.int64)[label]
+            logs = log_sums_without(places[row], fewer, theta) - log_totals[row, None]
+            logs -= theta * (np.arange(n_tiers) != label[:, None])
+            tables[row, :, label] = places[row] * items[row, label][:, None] * np.exp(logs)
+        return tables
 
 
 # Most numbers that the expectations of all states may take: 160 MB.
