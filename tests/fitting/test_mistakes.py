@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import combinations, permutations
 from math import exp, log
 
@@ -256,7 +257,7 @@ def test_only_few_items_are_summed_over():
 def test_orderings_are_drawn_in_spite_of_cycles(distance, sizes, labels):
     preferences = tw.Preferences.from_pairs(REPEATED, items="abcd", cycles="keep")
     one, many = votes_of(preferences), votes_of(preferences)
-    many = many._replace(said=np.repeat(one.said, 1000, axis=0), weights=np.ones(2000))
+    many = replace(many, said=np.repeat(one.said, 1000, axis=0), weights=np.ones(2000))
     labels, theta = np.array(labels), 0.3
     drawn = DrawnVotes(many, sizes, get_distance(distance), np.random.default_rng(1), 0.2)
     exact = SummedVotes(one, sizes, get_distance(distance), 0.2).moments(labels, theta)
@@ -269,7 +270,7 @@ def test_orderings_are_drawn_in_spite_of_cycles(distance, sizes, labels):
 
 def test_the_weight_of_drawn_orderings_is_estimated():
     votes = votes_of(tw.Preferences.from_pairs(CYCLE[:3], items="abc", cycles="keep"))
-    many = votes._replace(said=np.repeat(votes.said, 2000, axis=0), weights=np.ones(2000))
+    many = replace(votes, said=np.repeat(votes.said, 2000, axis=0), weights=np.ones(2000))
     sizes, labels, theta = (1, 2), np.array([1, 0, 1]), 0.5
     drawn = DrawnVotes(many, sizes, get_distance("kendall"), np.random.default_rng(1), 0.2)
     exact = SummedVotes(votes, sizes, get_distance("kendall"), 0.2)

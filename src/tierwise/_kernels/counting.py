@@ -1,10 +1,4 @@
-"""Counts of the data: one pass over distinct answers, and again as EM weighs them again.
-
-Answers pair by pair that may be mistaken are counted against all orderings. Each unordered pair of
-items has a bit. An ordering is the bits of the pairs whose second item it puts first; an assessor
-has the bits of the pairs whose second item was preferred more often, and of the pairs compared:
-``compared[row, layer]`` has those whose surplus of answers has a binary digit.
-"""
+"""Counts of the data: one pass over distinct answers, and again as EM weighs them again."""
 
 from typing import Any, TypeAlias
 
@@ -89,60 +83,6 @@ def add_block_pair_counts(blocks: NDArray[np.int32], weights: Numbers, counts: N
             # Adding up comparisons needs no branches, which could not be foreseen.
             for second in range(n_items):
                 counts[first, second] += weight * (block < blocks[row, second])
-
-
-@compiled_part
-def _count_mistakes(against: int, compared: _Integers) -> int:
-    """Count the answers, in layers, that an ordering goes against."""
-    number: int | np.int64 = 0
-    for layer in range(compared.shape[0]):
-        number += np.int64(count_bits(np.uint64(against & compared[layer]))) << layer
-    return int(number)
-
-
-@compiled
-def tabulate_mistakes(
-    orderings: _Integers,
-    units: _Integers,
-    compared: _Integers,
-    reversed_pairs: _Integers,
-    table: _Floats,
-) -> None:
-    """Count in ``table[row, units, mistakes]`` the orderings at each distance, by mistakes."""
-    for row in range(compared.shape[0]):
-        for ordering in range(orderings.shape[0]):
-            against = orderings[ordering] ^ reversed_pairs[row]
-            mistakes = _count_mistakes(against, compared[row])
-            table[row, units[ordering], mistakes] += 1.0
-
-
-@compiled
-def weigh_orderings(
-    orderings: _Integers,
-    compared: _Integers,
-    reversed_pairs: _Integers,
-    weights: _Floats,
-) -> _Floats:
-    """Sum over rows the weight that each ordering has, ``weights[row, mistakes]``."""
-    sums = np.zeros(orderings.shape[0])
-    for row in range(compared.shape[0]):
-        for ordering in range(orderings.shape[0]):
-            against = orderings[ordering] ^ reversed_pairs[row]
-            mistakes = _count_mistakes(against, compared[row])
-            sums[ordering] += weights[row, mistakes]
-    return sums
-
-
-@compiled
-def votes_against(places: npt.NDArray[np.int32], votes: _Integers, which: _Integers) -> _Integers:
-    """Count the votes of each row that its ordering goes against."""
-    numbers = np.zeros(places.shape[0], dtype=np.int64)
-    for row in range(places.shape[0]):
-        for first in range(places.shape[1]):
-            for second in range(places.shape[1]):
-                if places[row, first] > places[row, second]:
-                    numbers[row] += votes[which[row], first, second]
-    return numbers
 
 
 @compiled

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from math import log, log1p
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
@@ -25,7 +25,7 @@ from tierwise.answers.drawn import DrawnCompletions
 from tierwise.answers.given_sizes import LARGEST_THETA_OF_UNIT
 from tierwise.answers.likelihood import source_of
 from tierwise.answers.races import blocks_of_places
-from tierwise.answers.votes import DrawnVotes, Votes, all_orderings, allowed
+from tierwise.answers.votes import DrawnVotes, Votes, allowed
 from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
@@ -155,13 +155,9 @@ class MistakenAnswers(OpenAnswers):
         n_rows, n_items, _ = self.said.said.shape
         return np.full(n_rows, log_factorials(n_items)[-1])
 
-    @cached_property
-    def _orderings(self) -> Places:
-        return all_orderings(self.said.said.shape[1])
-
     def completions(self, pattern: int) -> tuple[Places, npt.NDArray[np.int64]]:
         """List all orderings, and how many answers each goes against."""
-        said, places = self.said.said[pattern], self._orderings
+        said, places = self.said.said[pattern], self.said.orderings
         mistakes = np.zeros(len(places), dtype=np.int64)
         for first, second in np.argwhere(said).tolist():
             mistakes += said[first, second] * (places[:, first] > places[:, second])
