@@ -132,3 +132,34 @@ def test_answers_that_a_group_does_not_have_cost_nothing():
     costs = found.expected_costs(np.array([0, 0, 1, 1, 1]), 0.5)
     assert not costs.linear.any()
     assert not costs.pairs.any()
+
+
+@pytest.mark.parametrize("distance", BLOCK_DISTANCES)
+@pytest.mark.parametrize("sizes", [(1, 2, 2, 2), (2, 1, 4), (1, 2, 1, 3)])
+def test_answers_that_end_with_the_same_ties_may_leave_more_or_fewer_items_open(distance, sizes):
+    """States within a tied group, shared by answers, are those of the answer with most free."""
+    rng, n_items = np.random.default_rng(1), 7
+    labels = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
+    groups = rng.integers(3, size=(80, n_items)).astype(np.int32)
+    groups[rng.random(groups.shape) < 0.3] = -1
+    # The first place of a group is the number of items listed above it.
+    above = (groups[:, None, :] < groups[:, :, None]) & (groups[:, None, :] >= 0)
+    first = np.where(groups >= 0, above.sum(axis=2), -1).astype(np.int32)
+    first = np.unique(first[(first >= 0).sum(axis=1) > 1], axis=0)
+    part = BlockwiseAnswers(first, np.ones(len(first)), sizes, get_distance(distance))
+    alone = [
+        BlockwiseAnswers(row[None], np.ones(1), sizes, get_distance(distance)) for row in first
+    ]
+    logs = part.log_weights(labels, 0.4)
+    assert logs == pytest.approx([one.log_weights(labels, 0.4)[0] for one in alone], abs=1e-9)
+    assert part.sums(labels, 0.4).mean == pytest.approx(
+        sum(one.sums(labels, 0.4).mean for one in alone)
+    )
+    costs = part.expected_costs(labels, 0.4)
+    expected = sum(one.expected_costs(labels, 0.4).pairs for one in alone)
+    assert costs.pairs == pytest.approx(expected, abs=1e-9)
+    for row in range(0, len(first), 20):
+        ordered = [np.flatnonzero(first[row] == place).tolist() for place in range(n_items)]
+        pairs = pairs_of_groups([group for group in ordered if group])
+        answer = Answer(pairs, sizes, distance, tuple(labels), 0.4)
+        assert logs[row] == pytest.approx(answer.log_weight(), abs=1e-9)

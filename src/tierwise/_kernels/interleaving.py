@@ -306,11 +306,16 @@ def _lay_out(setting: Setting, sequences: Sequences, row: int, room: _Room) -> _
             for label in range(n_tiers - 1, -1, -1):
                 group_strides[number, label] = n_states
                 n_states *= after[number, label] - after[bottom, label] + 1
+        # Rows that end alike share states, and may have more free items.
+        most_free = n_free
+        if width > 1 and number < sequences.limits.shape[1]:
+            most_free = sequences.limits[row, number].sum()
         for member in range(bottom + 1, number):
             # Within a group there are states only where a block may begin.
             place = block_at.shape[0] - 1 - member
-            begins = block_at[place - n_free] >= 0
-            for earlier in range(place - n_free + 1, place + 1 if width > 1 else 0):
+            earliest = max(place - most_free, 0)
+            begins = block_at[earliest] >= 0
+            for earlier in range(earliest + 1, place + 1 if width > 1 else 0):
                 begins = begins or block_at[earlier] >= 0
             offsets[member + 1] = offsets[member] + (n_states if begins else 0)
         offsets[number + 1] = offsets[number] + width
