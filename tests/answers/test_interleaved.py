@@ -62,7 +62,15 @@ def test_sums_and_expected_costs_are_those_of_brute_force(case, random):
         expected, abs=1e-8
     )
     assert np.isfinite(found.log_weights(labels, theta)).all()
+    counted = found.given(labels)
+    at_once = counted.sums(small)
+    assert at_once.log_weight == pytest.approx(sums.log_weight, rel=1e-12, abs=1e-9)
+    assert at_once.mean == pytest.approx(sums.mean, abs=1e-9)
+    assert at_once.variance == pytest.approx(sums.variance, abs=1e-7)
     thetas = np.array([0.0, small, 40.0])
+    assert counted.log_weights_at(thetas) == pytest.approx(
+        found.log_weights_at(labels, thetas), rel=1e-12, abs=1e-9
+    )
     assert found.log_weights_at(labels, thetas) == pytest.approx(
         [weights @ found.log_weights(labels, one) for one in thetas.tolist()], rel=1e-12, abs=1e-9
     )

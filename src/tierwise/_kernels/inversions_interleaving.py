@@ -18,10 +18,6 @@ _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
 
 
-# Numbers that a core keeps close by, and thetas that are taken together in any case.
-_NUMBERS_CLOSE_BY, _FEWEST_THETAS = 32_768, 4
-
-
 class Setting(NamedTuple):
     """What does not depend on the answer: labels, number of tiers, theta per inversion."""
 
@@ -196,41 +192,6 @@ def _log_orders(setting: Setting, answer: _Answer) -> float:
     return total
 
 
-@compiled
-def weigh_answers_at_thetas(
-    setting: Setting, thetas: _Floats, sequences: _Integers, n_listed: _Integers, weights: _Floats
-) -> _Floats:
-    """Sum of the log weights of all answers at each of many thetas, all of them in one pass.
-
-    Parameters
-    ----------
-    setting
-        Of the model; its theta does not matter.
-    thetas
-        Thetas per inversion.
-    sequences, n_listed, weights
-        The answers: items, how many of them are listed, and how much they count.
-    """
-    n_items, n_thetas = setting.labels.shape[0], thetas.shape[0]
-    powers = np.exp(-np.arange(n_items * n_items + 1)[:, None] * thetas)
-    totals = np.zeros(n_thetas)
-    for row in range(sequences.shape[0]):
-        answer = _read_answer(setting, sequences[row], n_listed[row])
-        least = _fewest_inversions(answer)
-        log_orders = _log_orders(setting, answer)
-        # So many at a time that a core keeps them close by.
-        width = min(n_thetas, max(_FEWEST_THETAS, _NUMBERS_CLOSE_BY // least.size))
-        sums = np.empty((least.shape[0], least.shape[1], width))
-        for begin in range(0, n_thetas, width):
-            end = min(begin + width, n_thetas)
-            _sum_at_thetas(answer, least, powers[:, begin:end], sums)
-            for theta in range(begin, end):
-                log_weight = np.log(sums[0, -1, theta - begin]) + log_orders
-                log_weight -= thetas[theta] * least[0, -1]
-                totals[theta] += weights[row] * log_weight
-    return totals
-
-
 @compiled_part
 def _fewest_inversions(answer: _Answer) -> _Integers:
     """Fewest inversions on the way from each state, ``[number of listed items met, state]``."""
@@ -250,25 +211,58 @@ def _fewest_inversions(answer: _Answer) -> _Integers:
     return least
 
 
+@compiled
+def count_ways_by_inversions(
+    setting: Setting, sequences: _Integers, n_listed: _Integers
+) -> tuple[_Integers, _Floats, _Floats]:
+    """Count completions of each answer by their inversions, for all thetas.
+
+    Returned are the fewest inversions of each answer, ``ways[answer, n]``, the ways with so many
+    more, and the log number of completions that each way stands for.
+    """
+    n_items, n_rows = setting.labels.shape[0], sequences.shape[0]
+    fewest, log_orders = np.empty(n_rows, np.int64), np.empty(n_rows)
+    ways = np.zeros((n_rows, n_items * (n_items - 1) // 2 + 1))
+    for row in range(n_rows):
+        answer = _read_answer(setting, sequences[row], n_listed[row])
+        fewest[row] = _count_ways(answer, ways[row])
+        log_orders[row] = _log_orders(setting, answer)
+    return fewest, ways, log_orders
+
+
 @compiled_part
-def _sum_at_thetas(answer: _Answer, least: _Integers, powers: _Floats, sums: _Floats) -> None:
-    """Sum the weights of all ways on from every state, at each of some thetas."""
+def _count_ways(answer: _Answer, ways: _Floats) -> int:
+    """Count all ways by inversions beyond the fewest, which are returned."""
     n_listed, (n_states, n_kinds) = answer.listed.shape[0], answer.left.shape
-    n_thetas = powers.shape[1]
+    # Of the states where as many were met, or one more: ways on, and their fewest and most.
+    onward = np.empty((2, n_states, ways.shape[0]))
+    fewest, most = np.zeros((2, 2, n_states), dtype=np.int64)
+    onward[n_listed % 2, 0, 0] = 1.0
     for met in range(n_listed, -1, -1):
-        for state in range(n_states):
-            here = sums[met, state]
-            here[:] = 1.0 if met == n_listed and state == 0 else 0.0
+        layer = met % 2
+        for state in range(met == n_listed, n_states):
+            here, low, high = onward[layer, state], ways.shape[0], 0
+            for number in range(ways.shape[0]):
+                here[number] = 0.0
             for choice in range(-1, n_kinds):
                 units = _inversions_of_next(answer, met, state, choice)
-                if units >= 0:
-                    then, there = met + 1, state
-                    if choice >= 0:
-                        then, there = met, state - answer.strides[choice]
-                    power = powers[units + least[then, there] - least[met, state]]
-                    onward = sums[then, there]
-                    for theta in range(n_thetas):
-                        here[theta] += power[theta] * onward[theta]
+                if units < 0:
+                    continue
+                beside, there = layer, state
+                if choice < 0:
+                    beside = 1 - layer
+                else:
+                    there -= answer.strides[choice]
+                source = onward[beside, there]
+                first, last = units + fewest[beside, there], units + most[beside, there]
+                for number in range(first, last + 1):
+                    here[number] += source[number - units]
+                low, high = min(low, first), max(high, last)
+            fewest[layer, state], most[layer, state] = low, high
+    least: int = fewest[0, n_states - 1]
+    for number in range(least, most[0, n_states - 1] + 1):
+        ways[number - least] = onward[0, n_states - 1, number]
+    return least
 
 
 class _Expected(NamedTuple):

@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Protocol, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,6 +139,10 @@ class ExactCompletions(Completions):
         """Sum of the log weights of all answers at each of many thetas."""
         return np.array([self.sums(labels, theta).log_weight for theta in thetas.tolist()])
 
+    def given(self, labels: Labels) -> GivenTiers:
+        """Return the answers given tiers, for many thetas."""
+        return SummedAtEachTheta(self, labels)
+
     def reweighted(self, weights: Floats) -> Self:
         """Return the same answers with other weights."""
         other = copy(self)
@@ -148,6 +152,32 @@ class ExactCompletions(Completions):
 
     def _weigh(self) -> None:
         """Bring up to date what else depends on the weights, if anything does."""
+
+
+class GivenTiers(Protocol):
+    """Answers given tiers, as they depend on theta."""
+
+    def sums(self, theta: float) -> Sums:
+        """Log weights, and moments of the distance, over all answers."""
+
+    def log_weights_at(self, thetas: Floats) -> Floats:
+        """Sum of the log weights of all answers at each of many thetas."""
+
+
+@dataclass(frozen=True, eq=False)
+class SummedAtEachTheta:
+    """Answers whose completions are summed over at each theta."""
+
+    answers: ExactCompletions
+    labels: Labels
+
+    def sums(self, theta: float) -> Sums:
+        """Log weights, and moments of the distance, over all answers."""
+        return self.answers.sums(self.labels, theta)
+
+    def log_weights_at(self, thetas: Floats) -> Floats:
+        """Sum of the log weights of all answers at each of many thetas."""
+        return self.answers.log_weights_at(self.labels, thetas)
 
 
 def expected_costs_of(parts: Iterable[Completions], labels: Labels, theta: float) -> Costs:

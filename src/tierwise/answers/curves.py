@@ -7,6 +7,8 @@ of theta is asked of a curve: its value, gradient and Hessian.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -18,7 +20,7 @@ from tierwise.tiers import log_factorials
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tierwise.answers.base import Floats, Labels
+    from tierwise.answers.base import Floats, GivenTiers, Labels, Sums
     from tierwise.answers.given_sizes import Likelihood
     from tierwise.data.counts import WeakOrderCounts
     from tierwise.partition.base import PartitionFunction
@@ -45,15 +47,51 @@ class ThetaCurve(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class CurveOfAnswers:
-    """Answers of any kind whose completions are summed over, given tiers."""
+    """Answers of any kind whose completions are summed over, given tiers.
 
-    likelihood: Likelihood
-    labels: Labels
+    Attributes
+    ----------
+    given
+        The parts of the answers, given tiers.
+    partition
+        The partition function of the model.
+    n_rankings
+        Sum of the weights of all answers.
+    largest_theta
+        A theta that is as good as infinite.
+    """
+
+    given: tuple[GivenTiers, ...]
+    partition: PartitionFunction
+    n_rankings: float
+    largest_theta: float
     n_thetas: ClassVar[int] = 1
+
+    @classmethod
+    def of(cls, likelihood: Likelihood, labels: Labels) -> CurveOfAnswers:
+        """Return the curve of the answers of a likelihood, but for those that are drawn."""
+        given = tuple(part.given(labels) for part in likelihood.parts)
+        partition = likelihood.partition
+        return cls(given, partition, likelihood.n_rankings, likelihood.largest_theta)
+
+    def sums(self, theta: float) -> Sums:
+        """Log weights, and moments of the distance, over all answers."""
+        finite = min(theta, self.largest_theta)
+        return reduce(add, (one.sums(finite) for one in self.given))
+
+    def value(self, theta: float) -> float:
+        """Log-likelihood."""
+        finite = np.array([min(theta, self.largest_theta)])
+        log_weight = sum(float(one.log_weights_at(finite)[0]) for one in self.given)
+        return log_weight - self.n_rankings * float(self.partition.log_value(theta))
 
     def derivatives(self, thetas: Floats) -> Derivatives:
         """Log-likelihood, slope and curvature."""
-        value, slope, bend = self.likelihood.derivatives(self.labels, float(thetas[0]))
+        theta = float(thetas[0])
+        sums, moments = self.sums(theta), self.partition.moments(theta)
+        value = sums.log_weight - self.n_rankings * float(moments.log_value)
+        slope = self.n_rankings * float(moments.mean) - sums.mean
+        bend = sums.variance - self.n_rankings * float(moments.variance)
         return Derivatives(value, np.array([slope]), np.array([[bend]]))
 
 

@@ -211,7 +211,7 @@ class Likelihood:
         self._refuse_drawn()
         finite = np.minimum(thetas, self.largest_theta)
         summed: Floats = np.sum(
-            [part.log_weights_at(labels, finite) for part in self.parts], axis=0
+            [part.given(labels).log_weights_at(finite) for part in self.parts], axis=0
         )
         return summed - self.n_rankings * self.partition.log_values(thetas)
 
@@ -241,18 +241,9 @@ class Likelihood:
             information -= self.drawn.variance(labels, theta)
         return information
 
-    def derivatives(self, labels: Labels, theta: float) -> tuple[float, float, float]:
-        """Log-likelihood and its first two derivatives in theta, but for what is drawn."""
-        sums, moments = self.sums(labels, theta), self.partition.moments(theta)
-        return (
-            sums.log_weight - self.n_rankings * float(moments.log_value),
-            self.n_rankings * float(moments.mean) - sums.mean,
-            sums.variance - self.n_rankings * float(moments.variance),
-        )
-
     def curve(self, labels: Labels) -> ThetaCurve:
         """Return what the answers say about theta, given tiers, but for what is drawn."""
-        return CurveOfAnswers(self, labels)
+        return CurveOfAnswers.of(self, labels)
 
     def first_theta(self, labels: Labels) -> float:  # noqa: ARG002
         """Return a theta to begin with."""

@@ -9,16 +9,18 @@ import numpy as np
 from tierwise._kernels.inversions_interleaving import (
     Setting,
     add_expected_precedence_of_chains,
+    count_ways_by_inversions,
     value_answers_by_inversions,
-    weigh_answers_at_thetas,
 )
 from tierwise._util.types import NOT_LISTED
 from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums, log_numbers_of_groups
 from tierwise.answers.blockwise import in_groups, most_splits
+from tierwise.answers.by_distance import MOST_NUMBERS, MOST_UNITS, CountedByDistance
 from tierwise.tiers import log_factorials
 
 if TYPE_CHECKING:
     from tierwise._util.types import Places
+    from tierwise.answers.base import GivenTiers
     from tierwise.distances import Costs, Distance
     from tierwise.tiers import Sizes
 
@@ -53,6 +55,10 @@ class InterleavedInversions(ExactCompletions):
         # Likelihoods are evaluated thousands of times.
         self._log_factorials = log_factorials(first.shape[1])
         self._work = float(work_under_inversions(first, sizes).sum())
+        n_items = first.shape[1]
+        self._n_units = n_items * (n_items - 1) // 2 + 1
+        n_states = most_splits(sizes)[(first == NOT_LISTED).sum(axis=1)].max(initial=0.0)
+        self._n_counted = max(float(len(first)), 2.0 * float(n_states)) * self._n_units
 
     @property
     def work(self) -> float:
@@ -81,11 +87,23 @@ class InterleavedInversions(ExactCompletions):
         return Sums(*(self.weights @ values).tolist())
 
     def log_weights_at(self, labels: Labels, thetas: Floats) -> Floats:
-        """Sum of the log weights of all answers at each of many thetas, in one pass."""
-        setting, unit = self._setting(labels, 0.0), self.rule.unit
-        return weigh_answers_at_thetas(
-            setting, thetas * unit, self._sequences, self._n_listed, self.weights
+        """Sum of the log weights of all answers at each of many thetas."""
+        if self._n_counted > MOST_NUMBERS:
+            return super().log_weights_at(labels, thetas)
+        return self._counted(labels).log_weights_at(thetas)
+
+    def given(self, labels: Labels) -> GivenTiers:
+        """Return the answers given tiers, for many thetas."""
+        narrow = self._n_units <= MOST_UNITS and self._n_counted <= MOST_NUMBERS
+        return self._counted(labels) if narrow else super().given(labels)
+
+    def _counted(self, labels: Labels) -> CountedByDistance:
+        """Count completions by their inversions."""
+        fewest, ways, log_orders = count_ways_by_inversions(
+            self._setting(labels, 0.0), self._sequences, self._n_listed
         )
+        constant = float(self.weights @ log_orders)
+        return CountedByDistance.of(fewest, ways, constant, self.weights, self.rule.unit)
 
     def expected_costs(self, labels: Labels, theta: float) -> Costs:
         """Costs of all tiers, on the average over completions drawn from the model."""
