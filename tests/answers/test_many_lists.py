@@ -155,6 +155,10 @@ def test_answers_that_end_with_the_same_ties_may_leave_more_or_fewer_items_open(
     assert part.sums(labels, 0.4).mean == pytest.approx(
         sum(one.sums(labels, 0.4).mean for one in alone)
     )
+    given_tiers, summed = part.given(labels).sums(0.4), part.sums(labels, 0.4)
+    assert given_tiers.log_weight == pytest.approx(summed.log_weight, rel=1e-12)
+    assert given_tiers.mean == pytest.approx(summed.mean, rel=1e-9)
+    assert given_tiers.variance == pytest.approx(summed.variance, rel=1e-7)
     costs = part.expected_costs(labels, 0.4)
     expected = sum(one.expected_costs(labels, 0.4).pairs for one in alone)
     assert costs.pairs == pytest.approx(expected, abs=1e-9)

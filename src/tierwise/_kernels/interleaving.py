@@ -504,12 +504,14 @@ def _walk(  # noqa: PLR0912, PLR0915 - all steps, in either direction, in one pl
     values: _Floats,
     begin: int,
     counting: _Counting | None,
+    by_units: _Floats | None,
 ) -> None:
     """Go through all steps from layers: backward to weigh them, forward to count.
 
     Backward, from the layer ``begin`` on, ``values[state]`` becomes the units that are taken out,
     the weight of all ways on without them, and sums of weights times units less these, and times
-    their squares. Forward, where there is something to count, probabilities are pushed on from
+    their squares; or else, for all thetas, ``by_units[state, units]`` becomes the share of ways on
+    that have so many. Forward, where there is something to count, probabilities are pushed on from
     state to state down to that layer.
     """
     forward = counting is not None
@@ -568,6 +570,9 @@ def _walk(  # noqa: PLR0912, PLR0915 - all steps, in either direction, in one pl
                         n_free_left += free_left[label]
                         rates[label] = misplaced * (gone[label] - n_free_left)
                         rates[label] += placing[block, label]
+                    if by_units is not None:
+                        for number in range(by_units.shape[1]):
+                            by_units[state, number] = 0.0
                     least = total = mean = square = 0.0
                     particles, certainty = int(probability), 1.0
                     fewest_free = max(0, size - here)
@@ -696,6 +701,12 @@ def _walk(  # noqa: PLR0912, PLR0915 - all steps, in either direction, in one pl
                                                     before_groups[n_listed, kind, label] += (
                                                         behind * chosen[kind]
                                                     )
+                                elif by_units is not None:
+                                    # States that no answer reaches may have fewer than none.
+                                    farthest = by_units.shape[1] - units if units >= 0 else 0
+                                    for beyond in range(farthest):
+                                        share = weight * by_units[target, beyond]
+                                        by_units[state, units + beyond] += share
                                 else:
                                     onward = units + values[target, 0]
                                     if total == 0.0:
@@ -738,7 +749,7 @@ def _walk(  # noqa: PLR0912, PLR0915 - all steps, in either direction, in one pl
                                 behinds[n_listed, kind] += block_share * left[kind]
                     if counting is not None:
                         reached[state] = 0.0
-                    else:
+                    elif by_units is None:
                         if total < _SMALL:
                             raised = np.floor(-np.log(total) / setting.theta)
                             square += raised * (raised * total - 2.0 * mean)
@@ -869,7 +880,7 @@ def value_sequences(setting: Setting, sequences: Sequences) -> _Floats:
     values = _make_values(setting, sequences, room)
     for number in range(n_rows):
         row = _lay_out(setting, sequences, number, room)
-        _walk(setting, row, values, sequences.shared[number] + 1, None)
+        _walk(setting, row, values, sequences.shared[number] + 1, None, None)
         least, total, mean, square = values[_first_state(row)]
         mean, square = mean / total, square / total
         least -= _known_units(setting, row)
@@ -877,6 +888,31 @@ def value_sequences(setting: Setting, sequences: Sequences) -> _Floats:
         results[number, 1] = least + mean
         results[number, 2] = max(square - mean * mean, 0.0)
     return results
+
+
+@compiled
+def share_by_units(setting: Setting, sequences: Sequences, width: int) -> tuple[_Integers, _Floats]:
+    """Fewest units of the completions of each row, and the share of those with so many more.
+
+    ``width`` is beyond the largest number of units. Pairs with items that were placed before are
+    not counted.
+    """
+    n_rows = sequences.lengths.shape[0]
+    fewest, shares = np.zeros(n_rows, dtype=np.int64), np.zeros((n_rows, width))
+    room = _make_room(sequences)
+    values = _make_values(setting, sequences, room)
+    ways = np.zeros((values.shape[0], width))
+    ways[0, 0] = 1.0
+    for number in range(n_rows):
+        row = _lay_out(setting, sequences, number, room)
+        _walk(setting, row, values, sequences.shared[number] + 1, None, ways)
+        first, least = _first_state(row), 0
+        while ways[first, least] == 0.0:
+            least += 1
+        fewest[number] = least - _known_units(setting, row)
+        for units in range(least, width):
+            shares[number, units - least] = ways[first, units]
+    return fewest, shares
 
 
 class Wanted(NamedTuple):
@@ -1092,7 +1128,7 @@ def add_expected_counts(
     for number in range(n_rows):
         row = _lay_out(setting, sequences, number, room)
         begin = sequences.shared[number] + 1
-        _walk(setting, row, values, begin, None)
+        _walk(setting, row, values, begin, None, None)
         if begin == 0:
             n_kinds = row.kinds.shape[0]
             if wanted.precedence.shape[0] > 0:
@@ -1107,6 +1143,6 @@ def add_expected_counts(
         ends[0], ends[1] = row.length == 0, _first_state(row)
         reached[ends[1]] = n_ways
         counting = _Counting(reached, ends, tally, expected, n_drawn > 0, rng)
-        _walk(setting, row, values, 1, counting)
+        _walk(setting, row, values, 1, counting, None)
         _add_tails(counting, row.kinds.shape[0], tail_pairs, tail_places)
         _add_row(row, expected, wanted, number, pairs, n_ways)

@@ -24,10 +24,12 @@ from tierwise._kernels.interleaving import (
     find_limits,
     order_by_label,
     read_sequences,
+    share_by_units,
     value_sequences,
 )
 from tierwise._util.types import NOT_LISTED
 from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums, log_numbers_of_groups
+from tierwise.answers.by_distance import MOST_NUMBERS, MOST_UNITS, CountedByDistance
 from tierwise.files.places import sizes_of_groups
 from tierwise.tiers import log_factorials
 
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tierwise._util.types import Places
+    from tierwise.answers.base import GivenTiers
     from tierwise.distances import Costs, Distance, Rule
     from tierwise.tiers import Sizes
 
@@ -292,6 +295,16 @@ class Walk:
         scaled: Floats = (values * [1.0, unit, unit**2])[labelled.which]
         return scaled
 
+    def shares(self, labels: Labels) -> tuple[npt.NDArray[np.int64], Floats, npt.NDArray[np.int64]]:
+        """Return how many completions have each distance, for all thetas.
+
+        These are the fewest units of distinct answers, the shares of completions with so many more,
+        and which of them each answer is.
+        """
+        labelled = self._labelled(labels)
+        fewest, shares = share_by_units(self._setting(0.0), labelled.sequences, self._largest + 1)
+        return fewest, shares, labelled.which
+
     def add_expected(
         self,
         labels: Labels,
@@ -371,6 +384,8 @@ class BlockwiseAnswers(ExactCompletions):
         work = float(work_of(first, sizes).sum())
         self._n_drawn = DRAWS if work > MOST_COUNTED else 0
         self._work = min(work, work_of_shared(first, sizes))
+        width = self.rule.largest(sizes) + 1
+        self._is_narrow = width <= MOST_UNITS and self._work * width <= MOST_NUMBERS
 
     @property
     def work(self) -> float:
@@ -390,6 +405,15 @@ class BlockwiseAnswers(ExactCompletions):
     def sums(self, labels: Labels, theta: float) -> Sums:
         """Log weights, and moments of the distance, over all answers."""
         return Sums(*(self.weights @ self._values(labels, theta)).tolist())
+
+    def given(self, labels: Labels) -> GivenTiers:
+        """Return the answers given tiers, for many thetas."""
+        if not self._is_narrow:
+            return super().given(labels)
+        fewest, shares, which = self._walk.shares(labels)
+        log_factors = float(self.weights @ self.log_numbers)
+        weights = np.bincount(which, self.weights, len(fewest)).astype(np.float64, copy=False)
+        return CountedByDistance.of(fewest, shares, log_factors, weights, self.rule.unit)
 
     def expected_costs(self, labels: Labels, theta: float) -> Costs:
         """Costs of all tiers, on the average over completions drawn from the model."""
