@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from tierwise.answers.by_distance import MOST_UNITS
+from tierwise.answers.curves import CurveOfAnswers
 from tierwise.consensus.problem import Problem, make_problem
 from tierwise.data.counts import MOST_ITEMS_FOR_JOINT_COUNTS, Counts
 from tierwise.model.priors import SizesPrior, ThetaPrior, log_prior_of_sizes
@@ -28,7 +30,9 @@ if TYPE_CHECKING:
     from tierwise.distances import Costs
     from tierwise.partition.base import PartitionFunction
 
-_KEPT_SIZES = 2000
+_KEPT_SIZES, _KEPT_VALUES = 2000, 100
+# Numbers that are kept of tiers that a chain has met: 128 MB.
+_MOST_NUMBERS = 2**24
 # Where Monte Carlo has to stand in, the same sizes have the same partition function in every chain.
 _SEED = 0
 
@@ -89,6 +93,7 @@ class Target:
         self.theta_of_completed = lru_cache(_KEPT_SIZES)(self._theta_of_completed)
         self._is_completed = False
         self.likelihood = lru_cache(_KEPT_SIZES)(self._likelihood)
+        self.log_likelihood = lru_cache(_KEPT_VALUES)(self._log_likelihood)
         self._use(self._costs)
 
     def _use(self, costs: Callable[[Sizes], Costs]) -> None:
@@ -148,6 +153,27 @@ class Target:
 
     def _likelihood(self, sizes: Sizes) -> Likelihood:
         return self.source.at(sizes, partition=self.partition(sizes))
+
+    @cached_property
+    def curve(self) -> Callable[[bytes], CurveOfAnswers]:
+        """Curves of tiers, as many of which are kept as there is room for."""
+        strict = (1,) * self.n_items
+        n_units = min(self.source.distance.rule(strict).largest(strict) + 1, MOST_UNITS)
+        n_numbers = max(len(self.source.weights), 1) * n_units
+        return lru_cache(_MOST_NUMBERS // n_numbers + 1)(self._curve)
+
+    def _curve(self, labels: bytes) -> CurveOfAnswers:
+        """Return what answers say about theta, given the tier of each item, as an array's bytes.
+
+        A chain comes back to the same tiers, with other thetas.
+        """
+        tiers = np.frombuffer(labels, dtype=np.int64)
+        likelihood = self.likelihood(tuple(np.bincount(tiers).tolist()))
+        return CurveOfAnswers.of(likelihood, tiers)
+
+    def _log_likelihood(self, labels: bytes, theta: float) -> float:
+        """Return the log-likelihood of tiers and theta, which moves ask for one after another."""
+        return self.curve(labels).value(theta)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.source, self.prior_theta, self.prior_sizes)
@@ -220,14 +246,11 @@ class SummedAnswers:
 
     def value(self, labels: NDArray[np.int64], theta: float) -> float:
         """Log-likelihood."""
-        return float(self._likelihood(labels).value(labels, theta))
+        return self.target.log_likelihood(labels.tobytes(), theta)
 
     def distance(self, labels: NDArray[np.int64], theta: float) -> float:
         """Total distance of the answers, on the average over their completions."""
-        return self._likelihood(labels).sums(labels, theta).mean
-
-    def _likelihood(self, labels: NDArray[np.int64]) -> Likelihood:
-        return self.target.likelihood(tuple(np.bincount(labels).tolist()))
+        return self.target.curve(labels.tobytes()).sums(theta).mean
 
 
 class CompletedCosts:
