@@ -13,7 +13,7 @@ plus their log prior.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import inf, log, pi, sqrt
 from typing import TYPE_CHECKING
 
@@ -123,6 +123,8 @@ class TierSearch:
         Log prior probability of sizes; tiers of the same sizes are equally probable.
     limits
         Which tiers are allowed.
+    least_promise
+        What a join or a cut must seem to gain to be tried. Both seem to gain more than they do.
     met
         All tiers that were evaluated, by their labels as bytes.
     priors
@@ -135,6 +137,7 @@ class TierSearch:
     log_prior: LogPrior
     limits: Limits = Limits()
     shape: float = SHAPE
+    least_promise: float = _HOPELESS
     met: dict[bytes, Found] = field(default_factory=dict)
     priors: dict[Sizes, float] = field(default_factory=dict)
     climbed: set[bytes] = field(default_factory=set)
@@ -443,8 +446,7 @@ class _Neighbourhood:
         worths = self.current.worths
         if worths.n_tiers <= self.search.limits.fewest or worths.n_tiers == 1:
             return
-        spread = np.diag(worths.covariance)
-        variances = spread[:-1] + spread[1:] - 2.0 * np.diag(worths.covariance, 1)
+        variances = worths.variances_of_gaps
         gaps = worths.logs[:-1] - worths.logs[1:]
         gains = 0.5 * np.log(2.0 * pi / variances) - 0.5 * gaps**2 / variances
         sizes = np.bincount(worths.labels)
@@ -473,7 +475,7 @@ class _Neighbourhood:
                 for cut, gain, steps in _best_cuts(order, self.gradient, self.hessian):
                     labels = worths.labels + (worths.labels > tier)
                     labels[order[cut:]] = tier + 1
-                    logs = np.insert(worths.logs, tier, worths.logs[tier])
+                    logs = np.concatenate((worths.logs[: tier + 1], worths.logs[tier:]))
                     logs[tier : tier + 2] += steps
                     yield gain + occam + self.prior_gain(labels), labels, logs
 
@@ -483,9 +485,10 @@ def _likely_changes(search: TierSearch, current: Found) -> list[tuple[Integers, 
     worths = current.worths
     gradient, hessian = _derivatives_by_item(search.races, worths.labels, worths.point)
     near = _Neighbourhood(search, current, gradient, hessian)
-    changes = [*near.moves(), *near.joins(), *near.cuts()]
-    changes = sorted((one for one in changes if one[0] > _HOPELESS), key=lambda one: -one[0])
-    return [(labels, logs) for _, labels, logs in changes[:_TRIALS]]
+    changes = [(*one, _HOPELESS) for one in near.moves()]
+    changes += [(*one, search.least_promise) for one in (*near.joins(), *near.cuts())]
+    best = sorted(changes, key=lambda one: -one[0])[:_TRIALS]
+    return [(labels, logs) for gain, labels, logs, least in best if gain > least]
 
 
 def _derivatives_by_item(races: Races, labels: Integers, point: Floats) -> tuple[Floats, Floats]:
@@ -522,10 +525,17 @@ def _best_cuts(
     precision = np.maximum((first * second - cross**2) / scale, 1e-12)
     gains -= 0.5 * np.log(precision) - 0.5 * log(2.0 * pi)
     # Uneven cuts can be arranged in fewer ways, so each of them is more probable beforehand.
-    sizes = np.arange(1.0, len(order))
-    ways = -_log_factorials(sizes) - _log_factorials(len(order) - sizes)
-    best = np.argsort(ways - gains, kind="stable")[:_CUTS_OF_A_TIER].tolist()
+    best = np.argsort(_log_ways_to_cut(len(order)) - gains, kind="stable")[
+        :_CUTS_OF_A_TIER
+    ].tolist()
     return [(cut + 1, float(gains[cut]), steps[:, cut]) for cut in best]
+
+
+@lru_cache(maxsize=1000)
+def _log_ways_to_cut(n_items: int) -> Floats:
+    """Log number of ways to choose the upper part of a tier, by its size, but for a constant."""
+    sizes = np.arange(1.0, n_items)
+    return -_log_factorials(sizes) - _log_factorials(n_items - sizes)
 
 
 def tiers_of_sizes(races: Races, sizes: Sizes, shape: float = SHAPE) -> Found:

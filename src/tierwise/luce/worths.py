@@ -97,19 +97,27 @@ class Worths:
         return np.concatenate((self.logs, self.effects))
 
     @cached_property
-    def _root(self) -> Floats:
-        """Upper triangular root of the precision with 1 in the direction of the common scale."""
-        return lower_root(_with_scale(self.precision, self.n_tiers)[0]).T
+    def _regular(self) -> tuple[Floats, float]:
+        """The precision with something in the direction of the common scale, and how much."""
+        return _with_scale(self.precision, self.n_tiers)
 
     @cached_property
-    def joint_covariance(self) -> Floats:
-        """Covariance of log worths (which sum to 0) and log effects in Laplace's approximation."""
+    def _root(self) -> Floats:
+        """Upper triangular root of the precision with something in the direction of the scale."""
+        return lower_root(self._regular[0]).T
+
+    @cached_property
+    def _inverse_root(self) -> Floats:
         from scipy.linalg.lapack import dtrtri
 
         # Not dpotri, which is less work but has all cores wait for each other, however small the
         # matrix is.
-        inverse = np.asarray(dtrtri(self._root)[0])
-        full = inverse @ inverse.T
+        return np.asarray(dtrtri(self._root)[0])
+
+    @cached_property
+    def joint_covariance(self) -> Floats:
+        """Covariance of log worths (which sum to 0) and log effects in Laplace's approximation."""
+        full = self._inverse_root @ self._inverse_root.T
         full[: self.n_tiers] -= full[: self.n_tiers].mean(axis=0)
         full[:, : self.n_tiers] -= full[:, : self.n_tiers].mean(axis=1)[:, None]
         return np.asarray(full)
@@ -122,8 +130,13 @@ class Worths:
     @cached_property
     def log_determinant(self) -> float:
         """Log of the product of the eigenvalues of the precision, without that of the scale, 0."""
-        scale = _with_scale(self.precision, self.n_tiers)[1]
-        return 2.0 * float(np.log(np.diag(self._root)).sum()) - log(scale)
+        return 2.0 * float(np.log(self._root.diagonal()).sum()) - log(self._regular[1])
+
+    @cached_property
+    def variances_of_gaps(self) -> Floats:
+        """Variances of the differences between neighbours, which the common scale leaves alone."""
+        differences = self._inverse_root[: self.n_tiers - 1] - self._inverse_root[1 : self.n_tiers]
+        return np.asarray((differences**2).sum(axis=1))
 
     @cached_property
     def log_order_probability(self) -> float:
@@ -133,9 +146,7 @@ class Worths:
         if self.n_tiers == 1:
             return 0.0
         gaps = self.logs[:-1] - self.logs[1:]
-        spread = np.diag(self.covariance)
-        variances = spread[:-1] + spread[1:] - 2.0 * np.diag(self.covariance, 1)
-        return float(log_ndtr(gaps / np.sqrt(variances)).sum())
+        return float(log_ndtr(gaps / np.sqrt(self.variances_of_gaps)).sum())
 
     @property
     def log_evidence(self) -> float:

@@ -204,9 +204,8 @@ def split_and_merge(settings: EMSettings, run: EMRun, seed: np.random.SeedSequen
     """Change groups, as long as EM then ends higher.
 
     Groups are merged, or one is dropped, and another is split instead; an item of a group is moved
-    to another place; a group gets other sizes, where these are searched for. Each change is
-    followed for a few steps, those that did not lead back for some more, and the best to the end,
-    where sizes are searched in all ways.
+    to another place; a group gets other sizes, where these are searched for. Where none of this
+    helps, a group is dropped and none is split.
     """
     fitter = settings.fitter()
     rng = np.random.default_rng(seed)
@@ -216,31 +215,47 @@ def split_and_merge(settings: EMSettings, run: EMRun, seed: np.random.SeedSequen
         memberships, _ = e_step(fitter, run.components, run.shares)
         divided = _split_groups(settings, fitter, run, memberships, rng)
         altered = _alter_groups(settings, fitter, run, memberships)
-        steps = min(_STEPS_OF_A_SHORT_RUN, settings.most_steps)
-        promising: list[EMRun] = []
-        for changed in (divided, altered):
-            short = [_run_from(settings, fitter, *groups, steps, "nearby") for groups in changed]
-            short.sort(key=lambda other: other.criterion, reverse=True)
-            followed: dict[bytes, EMRun] = {}
-            for one in short:
-                if len(followed) < _PROMISING and _fingerprint(one) not in seen:
-                    followed.setdefault(_fingerprint(one), one)
-            seen.update(followed)
-            further = min(_STEPS_OF_A_PROMISING_RUN, settings.most_steps)
-            promising += [
-                _run_from(settings, fitter, one.components, one.shares, further, "nearby")
-                for one in followed.values()
-            ]
-        seen.update(map(_fingerprint, promising))
-        if not promising:
-            break
-        best = max(promising, key=lambda other: other.criterion)
-        steps = settings.most_steps
-        best = _run_from(settings, fitter, best.components, best.shares, steps, "everywhere")
-        if best.criterion <= run.criterion + _LEAST_GAIN:
+        best = _follow(settings, fitter, (divided, altered), seen)
+        if best is None or best.criterion <= run.criterion + _LEAST_GAIN:
+            dropped = _drop_groups(settings, fitter, run, memberships)
+            best = _follow(settings, fitter, (dropped,), seen)
+        if best is None or best.criterion <= run.criterion + _LEAST_GAIN:
             break
         run = best
     return run
+
+
+def _follow(
+    settings: EMSettings,
+    fitter: Fitter,
+    changes: tuple[list[Components], ...],
+    seen: set[bytes],
+) -> EMRun | None:
+    """Follow changed groups for a few steps, and those that did not lead back for some more.
+
+    The best is followed to the end, where sizes are searched in all ways; None if all led back.
+    """
+    steps = min(_STEPS_OF_A_SHORT_RUN, settings.most_steps)
+    promising: list[EMRun] = []
+    for changed in changes:
+        short = [_run_from(settings, fitter, *groups, steps, "nearby") for groups in changed]
+        short.sort(key=lambda other: other.criterion, reverse=True)
+        followed: dict[bytes, EMRun] = {}
+        for one in short:
+            if len(followed) < _PROMISING and _fingerprint(one) not in seen:
+                followed.setdefault(_fingerprint(one), one)
+        seen.update(followed)
+        further = min(_STEPS_OF_A_PROMISING_RUN, settings.most_steps)
+        promising += [
+            _run_from(settings, fitter, one.components, one.shares, further, "nearby")
+            for one in followed.values()
+        ]
+    seen.update(map(_fingerprint, promising))
+    if not promising:
+        return None
+    best = max(promising, key=lambda other: other.criterion)
+    steps = settings.most_steps
+    return _run_from(settings, fitter, best.components, best.shares, steps, "everywhere")
 
 
 def _fingerprint(run: EMRun) -> bytes:
@@ -262,12 +277,8 @@ def _split_groups(
     sizes = tuple(component.sizes for component in run.components)
     found = []
     for freed, receiver, divided in ways * _SPLITS_OF_A_GROUP:
-        changed = memberships.copy()
-        if receiver is None:
-            others = np.delete(np.arange(len(sizes)), freed)
-            total = changed[:, others].sum(axis=1, keepdims=True)
-            changed[:, others] += changed[:, [freed]] * changed[:, others] / total.clip(1e-300)
-        else:
+        changed = _without(memberships, freed) if receiver is None else memberships.copy()
+        if receiver is not None:
             changed[:, receiver] += changed[:, freed]
         halves = _split(settings.answers, changed[:, divided], rng)
         changed[:, [divided, freed]] = halves
@@ -277,6 +288,33 @@ def _split_groups(
             for group, component in enumerate(run.components)
         )
         found.append(first_groups(fitter, sizes, changed, kept))
+    return found
+
+
+def _without(memberships: NDArray[np.float64], group: int) -> NDArray[np.float64]:
+    """Divide the answers of a group among all others."""
+    changed = memberships.copy()
+    changed[:, group] = 0.0
+    total = changed.sum(axis=1, keepdims=True)
+    changed += memberships[:, [group]] * changed / total.clip(1e-300)
+    return changed
+
+
+def _drop_groups(
+    settings: EMSettings, fitter: Fitter, run: EMRun, memberships: NDArray[np.float64]
+) -> list[tuple[tuple[Component, ...], NDArray[np.float64]]]:
+    """Leave each group without answers, and without tiers: there may be fewer groups than these."""
+    found = []
+    for group, wanted in enumerate(settings.sizes[: len(settings.sizes) - settings.uniform]):
+        if wanted == "search" and 0.0 < run.shares[group] < 1.0:
+            sizes = [component.sizes for component in run.components]
+            sizes[group] = (settings.answers.n_items,)
+            kept = tuple(
+                None if other == group else component
+                for other, component in enumerate(run.components)
+            )
+            changed = _without(memberships, group)
+            found.append(first_groups(fitter, tuple(sizes), changed, kept))
     return found
 
 
@@ -353,12 +391,12 @@ def run_em(
 ) -> EMRun:
     """Repeat E and M steps until a step gains less than the tolerance.
 
-    Whenever little is left to gain in this way, a local search looks for better tiers, and for
-    better sizes where they are to be found. Neither lowers the criterion.
+    Whenever little is left to gain in this way, and again at the end, a local search looks for
+    better tiers, and for better sizes where they are to be found. Neither lowers the criterion.
     """
     history: list[float] = []
     trail: list[Components] = []
-    searched = False
+    settled = max(_SETTLED, tolerance)
     leapt: _Expected | None = None
     while True:
         memberships, log_totals = leapt or e_step(fitter, components, shares)
@@ -366,15 +404,17 @@ def run_em(
         log_likelihood = _weighed(fitter, log_totals)
         history.append(log_likelihood - sum(map(fitter.penalty, components)))
         gain = history[-1] - history[-2] if len(history) > 1 else np.inf
-        converged = searched and gain < tolerance
+        converged = False
+        if gain < settled and len(history) <= most_steps:
+            # On the way the quickest search will do.
+            far = depth if gain < tolerance else "nearby"
+            better = local_search(fitter, sizes, components, shares, far)
+            if better is not None:
+                components, trail, settled = better, [], max(_SETTLED, tolerance)
+                continue
+            converged, settled = gain < tolerance, tolerance
         if converged or len(history) > most_steps:
             return EMRun(components, shares, log_likelihood, tuple(history), converged)
-        if gain < max(_SETTLED, tolerance) and not searched:
-            better = local_search(fitter, sizes, components, shares, depth)
-            if better is not None:
-                components, trail = better, []
-                continue
-            searched = True
         trail.append((components, shares))
         components, shares = m_step(fitter, components, memberships)
         if len(trail) == _STEPS_BEFORE_A_LEAP:
@@ -517,7 +557,10 @@ def _resize(
     group: int,
     share: float,
 ) -> Component:
-    """Return the group with better sizes, or the group itself if none are found."""
+    """Return the group with better tiers, or the group itself if none are found.
+
+    Nothing but better worths, or another theta, are left to EM.
+    """
     own = fitter.answers.weights * memberships
     if own.sum() <= _LEAST_WEIGHT:
         return component
@@ -525,9 +568,9 @@ def _resize(
     value = _value_in_place(fitter, joint, group, share)
     values = [value(one) for one in (best, *rivals)]
     highest = int(np.argmax(values))
-    if values[highest] <= value(component) + _LEAST_GAIN:
-        return component
-    return (best, *rivals)[highest]
+    found = (best, *rivals)[highest]
+    is_same = np.array_equal(found.labels, component.labels)
+    return component if is_same or values[highest] <= value(component) + _LEAST_GAIN else found
 
 
 def _value_in_place(

@@ -51,6 +51,9 @@ _STEP = 1e-4
 _GAIN_LEFT = 1e-6
 # The share of a group's answers that may have changed, and a search is not made again.
 _NEARLY_EQUAL = 0.005
+# What a join or a cut of a group's tiers must seem to gain to be tried: those that lose more are
+# not among the tiers that all groups together may make the best.
+_LEAST_PROMISE = -3.0
 # How many steps of EM one extrapolation may stand for, about.
 _LONGEST_LEAP = 32.0
 
@@ -69,6 +72,7 @@ class WorthFitter(Fitter):
         self.races = races_of(answers.data)
         # Tiers for which a search found none better: the weights then, and what came closest.
         self._settled: dict[tuple[str, bytes], tuple[Floats, list[Component]]] = {}
+        self._log_priors: dict[Sizes, float] = {}
         self._price = log(max(answers.n_rankings, 1.0)) / 2
 
     def _component(self, labels: Integers, logs: Floats) -> Component:
@@ -158,7 +162,7 @@ class WorthFitter(Fitter):
         if known is not None and _nearly_equal(weights, known[0]):
             return fitted, known[1]
         races = self.races.reweighted(weights)
-        search = TierSearch(races, sceptical)
+        search = TierSearch(races, sceptical, least_promise=_LEAST_PROMISE, priors=self._log_priors)
         if where == "nearby":
             found = climb_from(search, fitted.labels, log_worths_of(fitted))
         else:
@@ -172,7 +176,11 @@ class WorthFitter(Fitter):
         self, races: Races, fitted: Component, found: list[Found]
     ) -> tuple[Component, list[Component]]:
         """Return the best of a group and tiers that were found for it, and the others."""
-        known = [self._component(one.labels, one.worths.logs) for one in found[: RIVALS + 1]]
+        known = [
+            self._component(one.labels, one.worths.logs)
+            for one in found[: RIVALS + 1]
+            if (one.labels != fitted.labels).any()
+        ]
         known = sorted([fitted, *known], key=lambda one: self._value(races, one), reverse=True)
         return known[0], known[1:]
 
