@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import tierwise as tw
-from tests.unrendered import unrendered_figures
+from tests.unrendered import no_forecasts, unrendered_figures
 from tierwise.cli.main import app
 
 TIERS = tw.Tiers([["ash"], ["beech", "cedar"], ["elm", "fir"]])
@@ -138,7 +138,7 @@ def test_the_shell_says_of_tiers_and_sizes_what_leaderboard_and_search_say(name,
 @pytest.mark.parametrize("name", [name for name in DATA if "battles" not in name])
 def test_pages_and_the_shell_agree(name, tmp_path):
     choice, data = found(name), answers(name)
-    with unrendered_figures():
+    with unrendered_figures(), no_forecasts():
         page = tw.report(data, tmp_path / "report.html", replicates=300, progress="off", rng=4)
     assert page.fit.family == choice.family
     assert page.fit.tiers == choice.fit.tiers

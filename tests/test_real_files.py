@@ -10,7 +10,7 @@ from random import Random
 import pytest
 from typer.testing import CliRunner
 
-from tests.unrendered import unrendered_figures
+from tests.unrendered import no_forecasts, unrendered_figures
 from tierwise.cli.main import app, shell
 from tierwise.errors import TierwiseError
 
@@ -455,14 +455,14 @@ def test_a_report_of_battles_is_written_in_the_shell_as_the_page_says(tmp_path):
     file.write_text("model_a,model_b,winner\n" + "x,y,x\ny,z,y\nx,z,x\n" * 9, encoding="utf-8")
     words = shlex.split(choices.in_shell(str(file), {}, [], {"rng": 1}))
     assert words[:2] == ["tierwise", "report"]
-    with unrendered_figures():
+    with unrendered_figures(), no_forecasts():
         message = in_shell("report", file, *words[3:-1], str(page))
     assert "Read 27 battles of 3 items" in message
     assert "x > y > z" in message
     assert "<title>battles: leaderboard of 3 items</title>" in page.read_text(encoding="utf-8")
     refused = in_shell("report", file, "--groups", "2", "--sizes", "1,2")
     assert refused.endswith("leave out --sizes and --groups")
-    with unrendered_figures():
+    with unrendered_figures(), no_forecasts():
         result = CliRunner().invoke(
             app, ["report", str(file), "-o", str(page), "--json", "--seed", "1"]
         )

@@ -1,7 +1,8 @@
-"""Pages whose figures are made but not drawn, for tests of what pages say.
+"""Pages with less to compute, for tests of what else pages say.
 
-To lay out and draw figures takes two thirds of the time of a page. What figures look like is
-tested where they are drawn.
+To lay out and draw figures takes two thirds of the time of a page, and to say how many answers are
+missing often half of the rest. What figures look like is tested where they are drawn, and what
+pages say of missing answers in `tests.reporting.test_enough`.
 """
 
 from contextlib import contextmanager
@@ -25,4 +26,11 @@ def unrendered_figures():
             draw(figure, file, **options)
 
     with patch.object(Figure, "savefig", save):
+        yield
+
+
+@contextmanager
+def no_forecasts():
+    """Let pages say nothing about how many answers are missing."""
+    with patch("tierwise.reporting.report.forecast_where_cheap", lambda *_: None):
         yield

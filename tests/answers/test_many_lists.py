@@ -49,7 +49,7 @@ def ballots(seed, n_items, number):
 @pytest.mark.parametrize("sizes", [(1, 2, 3), (2, 2, 2), (1,) * 6, (5, 1)])
 @pytest.mark.parametrize("theta", [0.0, 0.4, 60.0])
 def test_many_answers_are_summed_over_as_if_one_by_one(distance, sizes, theta):
-    _, first, weights = ballots(3, 6, 150)
+    _, first, weights = ballots(3, 6, 40)
     labels = np.random.default_rng(1).permutation(np.repeat(np.arange(len(sizes)), sizes))
     measure = get_distance(distance)
     together = BlockwiseAnswers(first, weights, sizes, measure)

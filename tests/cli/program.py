@@ -4,7 +4,9 @@ import io
 import signal
 import sys
 import warnings
+from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from unittest.mock import patch
 
 from tierwise.cli.main import main
@@ -25,6 +27,20 @@ class Done:
     @property
     def stderr(self):
         return self.messages.decode()
+
+
+@contextmanager
+def computed_once(module, name):
+    """Let runs that differ in what they print share a result, which the first computes."""
+    compute, kept = getattr(import_module(module), name), []
+
+    def compute_once(*arguments, **options):
+        if not kept:
+            kept.append(compute(*arguments, **options))
+        return kept[0]
+
+    with patch(f"{module}.{name}", compute_once):
+        yield
 
 
 def run_program(*words, columns=80):

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 import tierwise as tw
 from tests.mixture.simulated import from_groups
-from tests.unrendered import unrendered_figures
+from tests.unrendered import no_forecasts, unrendered_figures
 from tierwise.cli.main import app
 from tierwise.errors import InputError
 
@@ -69,7 +69,7 @@ def test_clusters_and_mixtures(survey):
 def test_the_page_says_how_the_file_was_read_and_whether_people_differ(survey, tmp_path):
     page = tmp_path / "page.html"
     words = ("--sizes", "1,1,1", "--replicates", 10, "--seed", 1, "--quiet", "-o", page)
-    with unrendered_figures():
+    with unrendered_figures(), no_forecasts():
         run("report", survey, *words, "--by", "Age,Region", "--cluster", "School")
     text = page.read_text(encoding="utf-8")
     assert "Read from survey.csv: 80 rows." in text

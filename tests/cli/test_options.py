@@ -6,7 +6,7 @@ import pickle
 import pytest
 from typer.testing import CliRunner
 
-from tests.unrendered import unrendered_figures
+from tests.unrendered import no_forecasts, unrendered_figures
 from tierwise.cli.main import app, shell
 from tierwise.errors import InputError, drop, grouped, instead, use
 
@@ -76,7 +76,7 @@ def test_pairs_are_described(files):
 def test_pairs_are_reported(files, monkeypatch):
     monkeypatch.chdir(files)
     words = ("--sizes", "1,2", "--replicates", 5, "--seed", 1)
-    with unrendered_figures():
+    with unrendered_figures(), no_forecasts():
         assert "Wrote pairs-report.html." in run("report", "pairs.csv", *words).stderr
     page = (files / "pairs-report.html").read_text(encoding="utf-8")
     assert "3 answers about pairs of 3 items" in page

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import tierwise as tw
-from tests.unrendered import unrendered_figures
+from tests.unrendered import no_forecasts, unrendered_figures
 from tierwise._util.columns import display_width
 from tierwise._util.tables import TABLE_ENDINGS
 from tierwise.cli.main import app
@@ -115,7 +115,7 @@ def test_figures_are_refused_before_the_file_is_read(option, tmp_path):
 def test_a_leaderboard_is_written_with_figures(battles, tmp_path):
     words = ["--seed", 1, "--quiet", "-o", tmp_path / "board.html"]
     figures = ["--figure", tmp_path / "ranks.pdf", "--tier-list", tmp_path / "tiers.pdf"]
-    with unrendered_figures():
+    with unrendered_figures(), no_forecasts():
         result = run("leaderboard", battles, *words, *figures, "--tier-signs", "letters")
     assert result.output == ""
     page = (tmp_path / "board.html").read_text(encoding="utf-8")

@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 import tierwise as tw
-from tests.unrendered import unrendered_figures
+from tests.unrendered import no_forecasts, unrendered_figures
 
 NAMES = {
     "numbers": (1e300, 2.5, 3.0),
@@ -29,7 +29,7 @@ def test_posterior_and_report(rankings, tmp_path):
     posterior = tw.sample_posterior(rankings, rng=1)
     assert posterior.items == rankings.items
     assert set(posterior.tiers().items) == set(rankings.items)
-    with unrendered_figures():
+    with unrendered_figures(), no_forecasts():
         analysis = tw.report(rankings, tmp_path / "report.html", replicates=20, rng=1)
     assert set(analysis.fit.tiers.items) == set(rankings.items)
 

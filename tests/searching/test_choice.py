@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tierwise as tw
-from tests.unrendered import unrendered_figures
+from tests.unrendered import no_forecasts, unrendered_figures
 from tierwise.answers.likelihood import source_of
 from tierwise.searching.evaluate import Judge
 from tierwise.searching.search import _choose
@@ -66,7 +66,7 @@ def test_what_people_are_divided_about_has_no_rank_at_any_door(tmp_path):
     )
     assert "people are divided about f" in posterior.summary()
     page = tmp_path / "page.html"
-    with unrendered_figures():
+    with unrendered_figures(), no_forecasts():
         shown = tw.report(data, page, replicates=100, progress="off", rng=1)
     assert shown.fit.tiers == choice.fit.tiers
     assert "People are divided about f" in page.read_text("utf-8")
