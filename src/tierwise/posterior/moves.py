@@ -329,8 +329,8 @@ class Exchange:
     Examples
     --------
     >>> import tierwise as tw
-    >>> sampler = tw.Sampler(theta_update=tw.Exchange(), thin=5)
-    >>> posterior = tw.sample_posterior(tw.load_political_goals(), (2, 2), sampler=sampler, rng=1)
+    >>> goals, sampler = tw.load_political_goals(), tw.Sampler(theta_update=tw.Exchange(), thin=5)
+    >>> posterior = tw.sample_posterior(goals, (2, 2), sampler=sampler, draws=250, rng=1)
     >>> 0.5 < float(posterior.thetas.mean()) < 0.6
     True
     """
