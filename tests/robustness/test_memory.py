@@ -66,7 +66,7 @@ def test_the_program_says_that_memory_ran_out(tmp_path):
     """A limit as by `ulimit -v`: one line and an exit code, no trace of its insides."""
     small, large = tmp_path / "small.csv", tmp_path / "large.csv"
     small.write_text("a,b,c\n1,2,3\n3,1,2\n2,3,1\n")
-    large.write_text("a,b,c\n" + "1,2,3\n3,1,2\n2,3,1\n" * 1_000_000)
+    large.write_text("a,b,c\n" + "1,2,3\n3,1,2\n2,3,1\n" * 500_000)
     code = """
     import resource, sys
     from tierwise.cli.main import main
@@ -81,7 +81,7 @@ def test_the_program_says_that_memory_ran_out(tmp_path):
     except SystemExit as ended:
         assert not ended.code
     pages = int(open("/proc/self/statm").read().split()[0])
-    limit = pages * resource.getpagesize() + 2**27
+    limit = pages * resource.getpagesize() + 2**26
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     fit(large)
     """

@@ -52,9 +52,18 @@ def test_names_of_hosts():
         assert host_name("localhost:80@evil.example") == "localhost"
 
 
+@pytest.fixture(scope="module")
+def closed(tmp_path_factory):
+    """The settings and the address of a server that nobody was let into yet."""
+    settings = Settings(folder=tmp_path_factory.mktemp("closed"))
+    with running(settings) as here:
+        yield settings, here
+
+
 @pytest.mark.parametrize("path", ["/", "/data/0", "/jobs/0", "/jobs/0/page", "/nothing"])
-def test_without_the_token_nothing_is_shown(settings, path):
-    with client_of(settings, let_in=False) as client:
+def test_without_the_token_nothing_is_shown(closed, path):
+    settings, here = closed
+    with httpx.Client(base_url=here, timeout=120) as client:
         answer = client.get(path)
         assert answer.status_code == 403
         assert settings.token not in answer.text
@@ -65,9 +74,9 @@ def test_without_the_token_nothing_is_shown(settings, path):
         assert client.get("/", headers={"cookie": f"{name}=wrong"}).status_code == 403
 
 
-def test_cookie_is_for_this_site_only_and_out_of_reach_of_scripts(settings):
-    with client_of(settings, let_in=False) as client:
-        answer = client.get(f"/?token={settings.token}")
+def test_cookie_is_for_this_site_only_and_out_of_reach_of_scripts(closed):
+    settings, here = closed
+    answer = httpx.get(f"{here}/?token={settings.token}", timeout=120)
     cookie = answer.headers["set-cookie"].lower()
     assert "httponly" in cookie
     assert "samesite=strict" in cookie
@@ -75,9 +84,9 @@ def test_cookie_is_for_this_site_only_and_out_of_reach_of_scripts(settings):
     assert settings.token.lower() not in cookie
 
 
-def test_token_does_not_lead_to_other_hosts(settings):
-    with client_of(settings, let_in=False) as client:
-        answer = client.get(f"{client.base_url}//evil.example?token={settings.token}")
+def test_token_does_not_lead_to_other_hosts(closed):
+    settings, here = closed
+    answer = httpx.get(f"{here}//evil.example?token={settings.token}", timeout=120)
     assert answer.headers["location"] == "/evil.example"
 
 
