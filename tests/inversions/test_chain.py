@@ -114,18 +114,18 @@ def passed_or_failed(n_items, n_tasks, seed, weights=None):
 
 def swept(counts, n_sweeps=30):
     """Make sweeps; return the tiers, and theta, inversions and log-likelihood of each; and ties."""
-    from tierwise._kernels.inversions_chain import run_sweeps_at_theta
+    from tierwise._kernels.inversions_chain import run_sweeps
     from tierwise._kernels.inversions_partition import load
     from tierwise._kernels.ordered_partition import make_dealing
-    from tierwise.inversions.searching import board_at_theta
+    from tierwise.inversions.searching import board_of
 
     n_items = counts.n_items
     labels, numbers = np.empty((n_sweeps, n_items), int), np.empty((n_sweeps, 3))
-    board = board_at_theta(counts, tiers_prior("uniform", n_items).tier_values(n_items), 0.3)
+    board = board_of(counts, tiers_prior("uniform", n_items).tier_values(n_items), theta=0.3)
     load(board.tiers, board.ties, np.arange(n_items))
     rng = np.random.default_rng(1)
     room = make_dealing(n_items)
-    run_sweeps_at_theta(board, 0.0, prior_table(Gamma(2, 2)), room, labels, numbers, rng)
+    run_sweeps(board, None, prior_table(Gamma(2, 2)), 0.0, room, labels, numbers, rng)
     return labels, numbers, board.ties
 
 

@@ -10,14 +10,14 @@ import tierwise as tw
 from tests.data_paths import shared_data
 from tests.inversions.lines import estimate_line_thetas, estimate_one_theta, log_likelihood
 from tierwise._kernels.consensus import insert_items
-from tierwise._kernels.inversions_climbing import load_best_cuts_at_theta, load_best_cuts_by_line
-from tierwise._kernels.inversions_partition import load, value_at_theta, value_by_line
+from tierwise._kernels.inversions_climbing import load_best_cuts
+from tierwise._kernels.inversions_partition import load, value_tiers
 from tierwise._kernels.ordered_partition import labels_of
 from tierwise.data.counts import WeakOrderCounts
 from tierwise.inversions.best import find_best_tiers
 from tierwise.inversions.evidence import sum_evidence
 from tierwise.inversions.objective import line_objective
-from tierwise.inversions.searching import board_at_theta, board_by_line, search_tiers
+from tierwise.inversions.searching import board_of, search_tiers
 from tierwise.model.priors import Gamma
 from tierwise.tiers import log_factorials
 
@@ -126,16 +126,20 @@ def mteb_scores():
     return [model for model, kept in zip(header[1:], whole, strict=True) if kept], scores[:, whole]
 
 
+def board_by_line(counts):
+    return board_of(counts, log_factorials(counts.n_items), line_objective(counts, Gamma(2, 2)))
+
+
 def value_of_borda_runs(counts, theta):
-    board = board_at_theta(counts, log_factorials(counts.n_items), theta)
-    load_best_cuts_at_theta(board, counts.borda_order(), theta)
-    return value_at_theta(board, theta), labels_of(board.tiers)
+    board = board_of(counts, log_factorials(counts.n_items))
+    load_best_cuts(board, counts.borda_order(), theta)
+    return value_tiers(board, theta), labels_of(board.tiers)
 
 
 def value_of_borda_runs_by_line(counts):
-    board = board_by_line(counts, line_objective(counts, Gamma(2, 2)))
-    load_best_cuts_by_line(board, counts.borda_order())
-    return value_by_line(board), labels_of(board.tiers)
+    board = board_by_line(counts)
+    load_best_cuts(board, counts.borda_order(), np.inf)
+    return value_tiers(board, np.inf), labels_of(board.tiers)
 
 
 def log_factorial(number):
@@ -191,9 +195,9 @@ def test_a_search_finds_tiers_of_embedding_models_that_one_theta_hides():
     assert thetas[4:].min() > 0.35
     # By the prototype's own measure they are better than its nine tiers, -3547.98.
     counts = WeakOrderCounts.of(rankings)
-    board = board_by_line(counts, line_objective(counts, Gamma(2, 2)))
+    board = board_by_line(counts)
     load(board.tiers, board.ties, best.tiers.label_array(rankings.items))
-    value = value_by_line(board)
+    value = value_tiers(board, np.inf)
     assert value - log_factorial(30) > -3540.0
 
 

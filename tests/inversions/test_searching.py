@@ -12,7 +12,7 @@ from tierwise._kernels.inversions_partition import (
     join_tiers,
     load,
     move_item,
-    value_by_line,
+    value_tiers,
 )
 from tierwise._kernels.ordered_partition import (
     N_TIERS,
@@ -29,9 +29,10 @@ from tierwise.data.counts import WeakOrderCounts
 from tierwise.inversions.best import find_best_tiers
 from tierwise.inversions.evidence import lines_of_tiers
 from tierwise.inversions.objective import line_objective
-from tierwise.inversions.searching import board_by_line, search_tiers
+from tierwise.inversions.searching import board_of, search_tiers
 from tierwise.model.priors import Gamma
 from tierwise.partition.gaussian import draw_orderings
+from tierwise.tiers import log_factorials
 
 OBJECTIVES = {
     "single": {},
@@ -153,7 +154,7 @@ def test_maintained_sums_stay_right(answers):
     if answers == "passed or failed":
         counts = passed_or_failed(7)
     objective = line_objective(counts, None)
-    board, fresh = board_by_line(counts, objective), board_by_line(counts, objective)
+    board, fresh = (board_of(counts, log_factorials(7), objective) for _ in range(2))
     assert (board.ties.bits.shape[1] > 0) == (answers == "passed or failed")
     rng = np.random.default_rng(2)
     for step in range(300):
@@ -172,7 +173,7 @@ def test_maintained_sums_stay_right(answers):
                 fresh.ties.meets[rows : rows + count, 2:],
                 atol=1e-9,
             )
-        assert value_by_line(board) == pytest.approx(value_by_line(fresh), abs=1e-9)
+        assert value_tiers(board, np.inf) == pytest.approx(value_tiers(fresh, np.inf), abs=1e-9)
 
 
 def test_many_items_of_known_tiers():

@@ -12,8 +12,6 @@ D. B. Dahl (2005). Sequentially-allocated merge-split sampler for conjugate and 
 Dirichlet process mixture models. Technical report, Texas A&M University.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 import numpy.typing as npt
 
@@ -26,18 +24,17 @@ from tierwise._kernels.inversions_partition import (
     ROOM,
     THETA,
     VALUES,
-    BoardAtTheta,
-    BoardByLine,
+    Board,
+    Lines,
     exchange_tiers,
-    gain_of_exchanging_by_line,
-    gain_of_joining_by_line,
+    gain_of_exchanging,
+    gain_of_joining,
     join_tiers,
     move_item,
-    neighbours_by_line,
     put_at,
+    value_neighbours,
     value_of_row,
-    value_places_at_theta,
-    value_places_by_line,
+    value_places,
     write_factorials,
     write_theta,
 )
@@ -87,8 +84,7 @@ _LARGEST_LOGIT = 3.0
 
 @inlined
 def _draw_place(
-    value_places: Callable[..., None],
-    board: BoardAtTheta | BoardByLine,
+    board: Board,
     item: int,
     windowed: int,
     single_bonus: float,
@@ -111,71 +107,91 @@ def _draw_place(
         first = max(int(first), 0)
     if len(board.ties.weights) > 0:
         take_from_ties(board.ties, places, item)
-    value_places(board, item, first, last, values)
+    value_places(board, board.lines, item, first, last, values)
     if n_places == 3:
         values[1] += single_bonus
     put_at(board, item, here, choose(values, int(first), int(last), rng.random()))
 
 
-# One theta.
-
-
 @compiled
-def run_sweeps_at_theta(
-    board: BoardAtTheta,
+def run_sweeps(
+    board: Board,
+    lines: Lines | None,
+    prior: PriorTable | None,
     single_bonus: float,
-    prior: PriorTable,
     room: Dealing,
     labels: _Integers,
     numbers: _Floats,
     rng: np.random.Generator,
 ) -> None:
-    """Move all items and some tiers, and draw theta, for each draw that there is room for.
+    """Move all items and some tiers, and draw one theta, for each draw that there is room for.
 
     Parameters
     ----------
     board
         The tiers, which are changed.
+    lines, prior
+        The lines of the board, where each has a theta, which is integrated out; else the prior of
+        theta. What is None is known when this is compiled, and what needs it is left out.
     single_bonus
         What a single tier adds to the log prior besides.
-    prior
-        Prior of theta.
     room
         Room to work in.
     labels, numbers
-        Where the draws are written, one row per draw: the tier of each item, counted from 0; theta,
-        inversions and log-likelihood.
+        Where the draws are written, one row per draw: the tier of each item, counted from 0; one
+        theta, inversions and log-likelihood.
     rng
         Randomness.
     """
-    n_items = labels.shape[1]
+    places, n_items = board.tiers.places, labels.shape[1]
     values = np.empty(2 * n_items + 1)
     for sweep in range(len(labels)):
         write_theta(board, board.numbers[THETA])
         windowed = 0
-        if len(board.ties.weights) > 0:
+        if lines is None and len(board.ties.weights) > 0:
             windowed = 1 if rng.random() < _SHARE_OF_WINDOWS else 0
         for item in range(n_items):
-            _draw_place(value_places_at_theta, board, item, windowed, single_bonus, values, rng)
+            _draw_place(board, item, windowed, single_bonus, values, rng)
+        if lines is not None:
+            for _ in range(1 + n_items // 2):
+                _exchange_items_at_random(board, room, rng)
         for _ in range(4 + n_items // 8):
-            cut_join_or_deal(
-                _shuffle_members,
-                _deal_in_turn,
-                _gain_of_dealing,
-                _finish_dealing,
-                board,
-                board.tiers.places,
-                room,
-                single_bonus,
-                rng,
-            )
-        numbers[sweep, 0], numbers[sweep, 1], numbers[sweep, 2] = _draw_theta(board, prior, rng)
-        write_labels(board.tiers.places, labels[sweep])
+            if lines is not None:
+                _exchange_tiers_at_random(board, rng)
+                cut_join_or_deal(
+                    _write_odds,
+                    deal_by_odds,
+                    _gain,
+                    _finish,
+                    board,
+                    places,
+                    room,
+                    single_bonus,
+                    rng,
+                )
+            if prior is not None:
+                cut_join_or_deal(
+                    _shuffle_members,
+                    _deal_in_turn,
+                    _gain_of_dealing,
+                    _finish_dealing,
+                    board,
+                    places,
+                    room,
+                    single_bonus,
+                    rng,
+                )
+        if prior is not None:
+            numbers[sweep, 0], numbers[sweep, 1], numbers[sweep, 2] = _draw_theta(board, prior, rng)
+        write_labels(places, labels[sweep])
+
+
+# One theta.
 
 
 @compiled_part
 def _shuffle_members(
-    board: BoardAtTheta, room: Dealing, first: int, last: int, rng: np.random.Generator
+    board: Board, room: Dealing, first: int, last: int, rng: np.random.Generator
 ) -> int:
     """List the items of a range of tiers in random order; return how many there are."""
     members = room.members
@@ -188,7 +204,7 @@ def _shuffle_members(
 
 @compiled_part
 def _deal_in_turn(
-    board: BoardAtTheta, room: Dealing, n_members: int, which: int, rng: np.random.Generator
+    board: Board, room: Dealing, n_members: int, which: int, rng: np.random.Generator
 ) -> tuple[float, int]:
     """Send members up (0) or down (1), one after the other, each given those before.
 
@@ -235,7 +251,7 @@ def _deal_in_turn(
 
 @compiled_part
 def _gain_of_dealing(
-    board: BoardAtTheta, room: Dealing, position: int, kind: int, n_members: int
+    board: Board, room: Dealing, position: int, kind: int, n_members: int
 ) -> float:
     """Return what the log posterior gains, of which the dealt sides are known."""
     places = board.tiers.places
@@ -257,7 +273,7 @@ def _gain_of_dealing(
 
 @compiled_part
 def _finish_dealing(
-    board: BoardAtTheta, room: Dealing, position: int, kind: int, n_members: int, accepted: int
+    board: Board, room: Dealing, position: int, kind: int, n_members: int, accepted: int
 ) -> None:
     """Make the tiers those proposed, if they are accepted."""
     if accepted == 1:
@@ -272,7 +288,7 @@ def _finish_dealing(
 
 @compiled_part
 def _draw_theta(
-    board: BoardAtTheta, prior: PriorTable, rng: np.random.Generator
+    board: Board, prior: PriorTable, rng: np.random.Generator
 ) -> tuple[float, float, float]:
     """Draw theta given the tiers; return it, the number of inversions, and the log-likelihood."""
     places, _, _, between = board.tiers
@@ -318,36 +334,8 @@ def _draw_theta(
 # A theta per line.
 
 
-@compiled
-def run_sweeps_by_line(
-    board: BoardByLine,
-    single_bonus: float,
-    room: Dealing,
-    labels: _Integers,
-    rng: np.random.Generator,
-) -> None:
-    """Move all items and some tiers, for each draw that there is room for.
-
-    As for `run_sweeps_at_theta`; thetas are integrated out.
-    """
-    n_items = labels.shape[1]
-    places = board.tiers.places
-    values = np.empty(2 * n_items + 1)
-    for sweep in range(len(labels)):
-        for item in range(n_items):
-            _draw_place(value_places_by_line, board, item, 0, single_bonus, values, rng)
-        for _ in range(1 + n_items // 2):
-            _exchange_items_at_random(board, room, rng)
-        for _ in range(4 + n_items // 8):
-            _exchange_tiers_at_random(board, rng)
-            cut_join_or_deal(
-                _write_odds, deal_by_odds, _gain, _finish, board, places, room, single_bonus, rng
-            )
-        write_labels(places, labels[sweep])
-
-
 @compiled_part
-def _exchange_items_at_random(board: BoardByLine, room: Dealing, rng: np.random.Generator) -> None:
+def _exchange_items_at_random(board: Board, room: Dealing, rng: np.random.Generator) -> None:
     """Let two items of neighbouring tiers change places, by a Metropolis step."""
     places, members = board.tiers.places, room.members
     n_pairs = places[N_TIERS, 0] - 1
@@ -361,28 +349,28 @@ def _exchange_items_at_random(board: BoardByLine, room: Dealing, rng: np.random.
     first = members[int(list_members(places, position, position, members) * rng.random())]
     count = list_members(places, position + 1, position + 1, members)
     second = members[int(count * rng.random())]
-    before = neighbours_by_line(board, position)
+    before = value_neighbours(board, position)
     move_item(board, first, lower)
     move_item(board, second, upper)
-    if np.log(1.0 - rng.random()) >= neighbours_by_line(board, position) - before:
+    if np.log(1.0 - rng.random()) >= value_neighbours(board, position) - before:
         move_item(board, first, upper)
         move_item(board, second, lower)
 
 
 @compiled_part
-def _exchange_tiers_at_random(board: BoardByLine, rng: np.random.Generator) -> None:
+def _exchange_tiers_at_random(board: Board, rng: np.random.Generator) -> None:
     """Let two neighbouring tiers change places, by a Metropolis step."""
     n_pairs = board.tiers.places[N_TIERS, 0] - 1
     if n_pairs > 0:
         position = int(n_pairs * rng.random())
-        gain = gain_of_exchanging_by_line(board, position)
+        gain = gain_of_exchanging(board, board.lines, position)
         if np.log(1.0 - rng.random()) < gain:
             exchange_tiers(board, position)
 
 
 @compiled_part
 def _write_odds(
-    board: BoardByLine, room: Dealing, first: int, last: int, _rng: np.random.Generator
+    board: Board, room: Dealing, first: int, last: int, _rng: np.random.Generator
 ) -> int:
     """List the members of tiers, and write the log odds of each to go up; return their number.
 
@@ -390,7 +378,7 @@ def _write_odds(
     """
     places, _, sums, _ = board.tiers
     n_items = places.shape[1] - 1
-    scale = 2.0 / np.sqrt(max(board.objective.n_rankings, 1.0) * n_items)
+    scale = 2.0 / np.sqrt(max(board.numbers[N_RANKINGS], 1.0) * n_items)
     count = list_members(places, first, last, room.members)
     for number in range(count):
         item, lead = room.members[number], 0.0
@@ -402,11 +390,11 @@ def _write_odds(
 
 
 @compiled_part
-def _gain(board: BoardByLine, room: Dealing, position: int, kind: int, n_members: int) -> float:
+def _gain(board: Board, room: Dealing, position: int, kind: int, n_members: int) -> float:
     """Return what the log posterior gains by a cut, a join or a deal."""
     return gain_by_moving(
         move_item,
-        gain_of_joining_by_line,
+        gain_of_joining,
         board,
         board.tiers.places,
         room,
@@ -418,7 +406,7 @@ def _gain(board: BoardByLine, room: Dealing, position: int, kind: int, n_members
 
 @compiled_part
 def _finish(
-    board: BoardByLine, room: Dealing, position: int, kind: int, n_members: int, accepted: int
+    board: Board, room: Dealing, position: int, kind: int, n_members: int, accepted: int
 ) -> None:
     """Leave the tiers as they were, or as they are proposed."""
     finish_by_moving(

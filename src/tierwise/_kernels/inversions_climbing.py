@@ -8,31 +8,24 @@ exchanged, and a tier cut in two along the order in which its own members are pr
 other.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled, compiled_part, inlined
 from tierwise._kernels.consensus import best_runs
 from tierwise._kernels.inversions_partition import (
-    BoardAtTheta,
-    BoardByLine,
+    THETA,
+    Board,
     exchange_tiers,
-    gain_of_exchanging_at_theta,
-    gain_of_exchanging_by_line,
-    gain_of_joining_at_theta,
-    gain_of_joining_by_line,
+    gain_of_exchanging,
+    gain_of_joining,
     join_tiers,
     load,
     move_item,
-    neighbours_at_theta,
-    neighbours_by_line,
     put_at,
-    value_places_at_theta,
-    value_places_by_line,
-    value_run_at_theta,
-    value_run_by_line,
+    value_neighbours,
+    value_places,
+    value_run,
     write_theta,
 )
 from tierwise._kernels.ordered_partition import (
@@ -90,12 +83,12 @@ def _lengthen_run(
 
 
 @inlined
-def _load_best_cuts(
-    value_run: Callable[..., float], board: BoardAtTheta | BoardByLine, order: _Integers
-) -> None:
+def _load_best_cuts(board: Board, order: _Integers) -> None:
     """Make the best runs of an order the tiers.
 
-    Orders of very many items are cut at every few places only: moves of items do the rest.
+    Orders of very many items are cut at every few places only: moves of items do the rest. What is
+    copied in, and not compiled as it stands, counts no references in its loops: without ties it
+    takes a third of the time.
     """
     above, below = board.tiers.pairs[ABOVE], board.tiers.pairs[BELOW]
     ties = board.ties
@@ -142,25 +135,14 @@ def _load_best_cuts(
 
 
 @compiled
-def load_best_cuts_at_theta(board: BoardAtTheta, order: _Integers, theta: float) -> None:
-    """Make the best runs of an order at a theta the tiers."""
+def load_best_cuts(board: Board, order: _Integers, theta: float) -> None:
+    """Make the best runs of an order at a theta the tiers; an infinite one if lines have theirs."""
     write_theta(board, theta)
-    _load_best_cuts(value_run_at_theta, board, order)
-
-
-@compiled
-def load_best_cuts_by_line(board: BoardByLine, order: _Integers) -> None:
-    """Make the best runs of an order, with a theta per line, the tiers."""
-    _load_best_cuts(value_run_by_line, board, order)
+    _load_best_cuts(board, order)
 
 
 @inlined
-def _move_items(
-    value_places: Callable[..., None],
-    board: BoardAtTheta | BoardByLine,
-    sequence: _Integers,
-    tolerance: float,
-) -> int:
+def _move_items(board: Board, sequence: _Integers, tolerance: float) -> int:
     """Move each item in turn to where it is best; returns how many moved."""
     places = board.tiers.places
     values = np.zeros(2 * sequence.shape[0] + 1)
@@ -170,7 +152,7 @@ def _move_items(
         n_places, here = place_of(places, item)
         if len(board.ties.weights) > 0:
             take_from_ties(board.ties, places, item)
-        value_places(board, item, first, n_places - 1, values)
+        value_places(board, board.lines, item, first, n_places - 1, values)
         best, chosen = values[here] + tolerance, here
         for place in range(n_places):
             if values[place] > best:
@@ -181,12 +163,7 @@ def _move_items(
 
 
 @inlined
-def _try_neighbours(
-    gain_of_joining: Callable[..., float],
-    gain_of_exchanging: Callable[..., float],
-    board: BoardAtTheta | BoardByLine,
-    tolerance: float,
-) -> bool:
+def _try_neighbours(board: Board, tolerance: float) -> bool:
     """Join or exchange the two neighbouring tiers of which that is best, if it is better."""
     chosen: int | np.int64 = np.int64(-1)
     best, joins = tolerance, False
@@ -194,7 +171,7 @@ def _try_neighbours(
         gain = gain_of_joining(board, position)
         if gain > best:
             best, chosen, joins = gain, position, True
-        gain = gain_of_exchanging(board, position)
+        gain = gain_of_exchanging(board, board.lines, position)
         if gain > best:
             best, chosen, joins = gain, position, False
     if chosen >= 0:
@@ -225,9 +202,7 @@ def _sort_by_lead(tiers: Tiers, position: int | np.int64, members: _Integers) ->
 
 
 @inlined
-def _try_splits(
-    gain_of_joining: Callable[..., float], board: BoardAtTheta | BoardByLine, tolerance: float
-) -> bool:
+def _try_splits(board: Board, tolerance: float) -> bool:
     """Cut tiers in two where that is better; returns whether one was."""
     places = board.tiers.places
     members = np.zeros(places.shape[1], np.int64)
@@ -258,12 +233,7 @@ def _change_by_exchange(tiers: Tiers, slot: int, below: int, first: int, second:
 
 
 @inlined
-def _try_exchanges(
-    value_neighbours: Callable[..., float],
-    board: BoardAtTheta | BoardByLine,
-    every: int,
-    tolerance: float,
-) -> bool:
+def _try_exchanges(board: Board, every: int, tolerance: float) -> bool:
     """Exchange items of neighbouring tiers where that is better; returns whether any was.
 
     Unless every exchange is to be tried, only those are that leave fewer inversions.
@@ -297,59 +267,24 @@ def _try_exchanges(
     return found
 
 
-@inlined
-def _improve(
-    value_places: Callable[..., None],
-    gain_of_joining: Callable[..., float],
-    gain_of_exchanging: Callable[..., float],
-    value_neighbours: Callable[..., float],
-    board: BoardAtTheta | BoardByLine,
-    every: int,
-    sequence: _Integers,
-    tolerance: float,
-) -> bool:
-    """Move items; where none moves, change tiers; where that is not better, exchange items."""
-    improved = _move_items(value_places, board, sequence, tolerance) > 0
+@compiled
+def improve(board: Board, sequence: _Integers, tolerance: float) -> bool:
+    """Move items; where none moves, change tiers; where that is not better, exchange items.
+
+    Returns whether the tiers are better.
+    """
+    improved = _move_items(board, sequence, tolerance) > 0
     if not improved:
-        while _try_neighbours(gain_of_joining, gain_of_exchanging, board, tolerance):
+        while _try_neighbours(board, tolerance):
             improved = True
-        if _try_splits(gain_of_joining, board, tolerance):
+        if _try_splits(board, tolerance):
             improved = True
     if not improved:
+        # With one theta and without ties, what leaves more inversions is not better.
+        every = 1 if len(board.ties.weights) > 0 or board.numbers[THETA] == np.inf else 0
         if len(sequence) > MOST_ITEMS_TO_EXCHANGE:
             every = 0
         if len(board.ties.item_blocks) > MOST_MEMBERS_TO_EXCHANGE:
             every = 0
-        improved = _try_exchanges(value_neighbours, board, every, tolerance)
+        improved = _try_exchanges(board, every, tolerance)
     return improved
-
-
-@compiled
-def improve_at_theta(board: BoardAtTheta, sequence: _Integers, tolerance: float) -> bool:
-    """Take moves that make the tiers better at a theta; returns whether there was one."""
-    return _improve(
-        value_places_at_theta,
-        gain_of_joining_at_theta,
-        gain_of_exchanging_at_theta,
-        neighbours_at_theta,
-        board,
-        # Without ties, what leaves more inversions is not better.
-        1 if len(board.ties.weights) > 0 else 0,
-        sequence,
-        tolerance,
-    )
-
-
-@compiled
-def improve_by_line(board: BoardByLine, sequence: _Integers, tolerance: float) -> bool:
-    """Take moves that make the tiers better with a theta per line; as `improve_at_theta`."""
-    return _improve(
-        value_places_by_line,
-        gain_of_joining_by_line,
-        gain_of_exchanging_by_line,
-        neighbours_by_line,
-        board,
-        1,
-        sequence,
-        tolerance,
-    )

@@ -202,8 +202,6 @@ class LineObjective(NamedTuple):
     log_factorials: _Floats
     tier_constant: float
     """What each tier adds, whatever its size."""
-    order_bonus: float
-    """1 if each tier of size k adds log k!, so that tiers of given sizes are equally probable."""
 
 
 @inlined

@@ -308,11 +308,14 @@ def add_meets(ties: Ties, row: int | np.int64, sign: float, meets: _Floats) -> N
 @compiled_part
 def value_of_blocks(ties: Ties, row: int | np.int64, values: _Floats, room: _Floats) -> float:
     """Return what blocks add for a row, where ``values[k]`` is what k members add."""
-    levels = min(levels_of(ties, row), len(ties.whole) - 1)
+    levels, value = min(levels_of(ties, row), len(ties.whole) - 1), 0.0
+    if ties.meets.shape[1] > 0:
+        for number in range(2, levels + 1):
+            value += ties.meets[row, number] * values[number]
+        return value
     for number in range(levels + 1):
         room[number] = 0.0
     add_meets(ties, row, 1.0, room)
-    value = 0.0
     for number in range(2, levels + 1):
         value += room[number] * values[number]
     return value

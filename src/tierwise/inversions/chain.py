@@ -27,9 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._kernels.comparisons import LARGEST_THETA, LEAST_THETA
-from tierwise._kernels.inversions_chain import run_sweeps_at_theta, run_sweeps_by_line
+from tierwise._kernels.inversions_chain import run_sweeps
 from tierwise._kernels.inversions_lines import LARGEST_GRID_THETA
-from tierwise._kernels.inversions_partition import BoardAtTheta, BoardByLine, load
+from tierwise._kernels.inversions_partition import load
 from tierwise._kernels.ordered_partition import make_dealing
 from tierwise.inversions.objective import (
     Concentration,
@@ -37,7 +37,7 @@ from tierwise.inversions.objective import (
     line_objective,
     tiers_prior,
 )
-from tierwise.inversions.searching import board_at_theta, board_by_line
+from tierwise.inversions.searching import board_of
 from tierwise.theta.density import prior_table
 from tierwise.theta.estimate import best_theta_of_lines
 from tierwise.tiers import check_labels
@@ -89,16 +89,17 @@ class TiersChain:
         begin = check_labels(labels, counts.n_items)
         self._prior = tiers_prior(prior_sizes, counts.n_items)
         self._table: PriorTable | None = None
+        objective = None
         if concentration == "single":
             if theta is None:
                 likely = best_theta_of_lines(counts, begin)
                 theta = min(max(likely, _LEAST_START), LARGEST_GRID_THETA / 4)
             self._table = prior_table(prior_theta, within=(LEAST_THETA, LARGEST_THETA))
-            tier_values = self._prior.tier_values(counts.n_items)
-            self._board: BoardAtTheta | BoardByLine = board_at_theta(counts, tier_values, theta)
         else:
-            objective = line_objective(counts, prior_theta, self._prior.tier_constant)
-            self._board = board_by_line(counts, objective)
+            theta = np.inf
+            objective = line_objective(counts, prior_theta)
+        tier_values = self._prior.tier_values(counts.n_items)
+        self._board = board_of(counts, tier_values, objective, theta)
         self._room = make_dealing(counts.n_items)
         load(self._board.tiers, self._board.ties, begin)
 
@@ -107,11 +108,7 @@ class TiersChain:
         board, bonus, room = self._board, self._prior.single_tier_bonus, self._room
         labels = np.empty((n_sweeps, len(room.members)), np.int64)
         numbers = np.full((n_sweeps, 3), np.nan)
-        if isinstance(board, BoardAtTheta):
-            assert self._table is not None
-            run_sweeps_at_theta(board, bonus, self._table, room, labels, numbers, rng)
-        else:
-            run_sweeps_by_line(board, bonus, room, labels, rng)
+        run_sweeps(board, board.lines, self._table, bonus, room, labels, numbers, rng)
         return labels, numbers[:, 0]
 
 

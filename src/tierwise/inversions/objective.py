@@ -76,7 +76,6 @@ def fixed_objective(
         counts.n_rankings,
         log_factorials(counts.n_items),
         float(tier_constant),
-        1.0,
     )
 
 
@@ -95,7 +94,6 @@ def line_objective(
         counts.n_rankings,
         log_factorials(counts.n_items),
         float(tier_constant),
-        1.0,
     )
 
 
@@ -235,7 +233,8 @@ class SubsetTables:
     def tier_values(self, objective: LineObjective, extra: _Floats | None = None) -> _Floats:
         """Value each set as a tier; ``extra[k]`` is added for a tier of size ``k``."""
         logs = objective.log_factorials
-        weight = objective.order_bonus - objective.n_rankings
+        # Tiers of given sizes are equally probable.
+        weight = 1.0 - objective.n_rankings
         by_size = objective.tier_constant + weight * logs
         if extra is not None:
             by_size = by_size + extra

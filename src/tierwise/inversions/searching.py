@@ -14,24 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._kernels.consensus import insert_items
-from tierwise._kernels.inversions_climbing import (
-    improve_at_theta,
-    improve_by_line,
-    load_best_cuts_at_theta,
-    load_best_cuts_by_line,
-)
+from tierwise._kernels.inversions_climbing import improve, load_best_cuts
 from tierwise._kernels.inversions_lines import LARGEST_GRID_THETA
-from tierwise._kernels.inversions_partition import (
-    BoardAtTheta,
-    BoardByLine,
-    load,
-    make_board_at_theta,
-    make_board_by_line,
-    value_at_theta,
-    value_by_line,
-)
+from tierwise._kernels.inversions_partition import Board, load, make_board, value_tiers
 from tierwise._kernels.ordered_partition import labels_of, make_tiers
-from tierwise._kernels.tied_blocks import Ties, make_ties
+from tierwise._kernels.tied_blocks import make_ties
 from tierwise.answers.curves import CurveOfLines
 from tierwise.inversions.objective import (
     Concentration,
@@ -173,26 +160,25 @@ def starting_orders(counts: WeakOrderCounts, n_starts: int, rng: np.random.Gener
     return np.array(orders)
 
 
-def ties_of(counts: WeakOrderCounts, *, tails: bool) -> Ties:
-    """Room for what tiers have of tied blocks; with tails, where each line has a theta."""
-    return make_ties(
+def board_of(
+    counts: WeakOrderCounts,
+    tier_values: _Floats,
+    objective: LineObjective | None = None,
+    theta: float = np.inf,
+) -> Board:
+    """Set up tiers with one theta, or, given an objective of lines, with a theta per line.
+
+    ``tier_values`` is the log prior by size.
+    """
+    ties = make_ties(
         counts.block_offsets,
         counts.block_members,
         counts.block_weights,
         *counts.blocks_of_items,
-        tails=tails,
+        tails=objective is not None,
     )
-
-
-def board_at_theta(counts: WeakOrderCounts, tier_values: _Floats, theta: float) -> BoardAtTheta:
-    """Set up tiers with one theta; ``tier_values`` is the log prior by size."""
-    tiers, ties = make_tiers(counts.above), ties_of(counts, tails=False)
-    return make_board_at_theta(tiers, ties, tier_values, theta, float(counts.n_rankings))
-
-
-def board_by_line(counts: WeakOrderCounts, objective: LineObjective) -> BoardByLine:
-    """Set up tiers with a theta per line."""
-    return make_board_by_line(make_tiers(counts.above), ties_of(counts, tails=True), objective)
+    n_rankings = float(counts.n_rankings)
+    return make_board(make_tiers(counts.above), ties, tier_values, n_rankings, objective, theta)
 
 
 class _Search:
@@ -211,18 +197,17 @@ class _Search:
         self.rng = rng
         self.constant = -lgamma(counts.n_items + 1)
         self.tier_constant = 0.0
-        self.theta = 0.1
-        self.board: BoardAtTheta | BoardByLine
-        if self.single:
+        # That of each line is found when the line is valued.
+        self.theta = 0.1 if self.single else np.inf
+        objective = None
+        if self.single or prior_theta is not None:
             self.tier_constant = tier_constant_of(prior_sizes)
-            tier_values = TiersPrior(self.tier_constant, 0.0, 0.0).tier_values(counts.n_items)
-            self.board = board_at_theta(counts, tier_values, self.theta)
-        elif prior_theta is None:
-            self.board = board_by_line(counts, line_objective(counts, None))
-        else:
-            objective = line_objective(counts, prior_theta, tier_constant_of(prior_sizes))
-            self.board = board_by_line(counts, objective)
+        if not self.single:
+            objective = line_objective(counts, prior_theta)
+        if not self.single and prior_theta is not None:
             self.constant = log_prior_constant(prior_sizes, counts.n_items)
+        tier_values = TiersPrior(self.tier_constant, 0.0, 0.0).tier_values(counts.n_items)
+        self.board = board_of(counts, tier_values, objective)
         # Tiers that were searched from other thetas already, and orders that were cut.
         self.settled: set[bytes] = set()
         self.cuts: dict[bytes, _Integers] = {}
@@ -283,15 +268,10 @@ class _Search:
     def _load(self, labels: _Integers) -> float:
         """Make these the tiers; returns their value."""
         load(self.board.tiers, self.board.ties, labels)
-        if isinstance(self.board, BoardAtTheta):
-            return value_at_theta(self.board, self.theta)
-        return value_by_line(self.board)
+        return value_tiers(self.board, self.theta)
 
     def _best_cuts(self, order: _Integers) -> _Integers:
-        if isinstance(self.board, BoardAtTheta):
-            load_best_cuts_at_theta(self.board, order, self.theta)
-        else:
-            load_best_cuts_by_line(self.board, order)
+        load_best_cuts(self.board, order, self.theta)
         return labels_of(self.board.tiers)
 
     def _cut(self, order: _Integers) -> _Integers:
@@ -338,11 +318,7 @@ class _Search:
         """Take moves that make the tiers better until there is none."""
         for _ in range(_MOST_ROUNDS):
             sequence = self.rng.permutation(self.counts.n_items)
-            if isinstance(self.board, BoardAtTheta):
-                improved = improve_at_theta(self.board, sequence, self.tolerance)
-            else:
-                improved = improve_by_line(self.board, sequence, self.tolerance)
-            if not improved:
+            if not improve(self.board, sequence, self.tolerance):
                 break
 
     def result(self, labels: _Integers, values: _Floats) -> FoundTiers:

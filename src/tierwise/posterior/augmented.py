@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from tierwise._kernels.augmentation import OpenAnswers, Visited, iterate
 from tierwise._kernels.comparisons import LARGEST_THETA, LEAST_THETA
-from tierwise._kernels.inversions_partition import THETA, load, make_board_at_theta
+from tierwise._kernels.inversions_partition import THETA, load, make_board
 from tierwise._kernels.ordered_partition import ABOVE, BELOW, make_dealing, make_tiers
 from tierwise._kernels.tied_blocks import no_ties
 from tierwise.answers.dispatch import completions_of_assessors
@@ -293,12 +293,12 @@ class WalkOverCompletions:
         completed answers, one row per sweep.
         """
         from tierwise._kernels.counting import add_block_pair_counts
-        from tierwise._kernels.inversions_chain import run_sweeps_at_theta
+        from tierwise._kernels.inversions_chain import run_sweeps
 
         n_items, n_rankings = len(labels), len(drawn.places)
         tiers, ties = make_tiers(np.zeros((n_items, n_items))), no_ties(n_items)
         tier_values = self.prior_tiers.tier_values(n_items)
-        board = make_board_at_theta(tiers, ties, tier_values, theta, power * n_rankings)
+        board = make_board(tiers, ties, tier_values, power * n_rankings, theta=theta)
         weights, room = np.full(n_rankings, power), make_dealing(n_items)
         found = np.empty((n_sweeps, n_items), dtype=np.int64)
         numbers = np.empty((n_sweeps, 3))
@@ -308,10 +308,11 @@ class WalkOverCompletions:
             add_block_pair_counts(drawn.places, weights, tiers.pairs[ABOVE])
             tiers.pairs[BELOW] = tiers.pairs[ABOVE].T
             load(tiers, ties, labels)
-            run_sweeps_at_theta(
+            run_sweeps(
                 board,
-                self.prior_tiers.single_tier_bonus,
+                None,
                 self._prior_table,
+                self.prior_tiers.single_tier_bonus,
                 room,
                 found[sweep : sweep + 1],
                 numbers[sweep : sweep + 1],
