@@ -12,7 +12,6 @@ import pytest
 import tierwise
 from tierwise._kernels.augmentation import (
     Completion,
-    reflect_item,
     reinsert_item,
     weights_of_reversals,
 )
@@ -95,9 +94,10 @@ def test_an_item_is_put_back_with_the_probability_of_each_place():
     first, powers = np.array([3, 0, 1, 2, 4]), 0.6 ** np.arange(-5, 6)
     decay = powers[6]
 
-    def put_back(move, order, uniform):
+    def put_back(order, uniform, *, overrelaxed):
         order, places = order.copy(), np.argsort(order).astype(np.int32)
-        move(Completion(order, places, relation, labels, powers, np.empty(5)), 2, uniform)
+        completion = Completion(order, places, relation, labels, powers, np.empty(5))
+        reinsert_item(completion, 2, overrelaxed, uniform)
         assert [item for item in order if item != 2] == [3, 0, 1, 4]
         assert places.tolist() == np.argsort(order).tolist()
         return places[2]
@@ -105,7 +105,7 @@ def test_an_item_is_put_back_with_the_probability_of_each_place():
     shares = np.zeros(5)
     uniforms = (np.arange(8_000) + 0.5) / 8_000
     for uniform in uniforms:
-        shares[put_back(reinsert_item, first, uniform)] += 1 / len(uniforms)
+        shares[put_back(first, uniform, overrelaxed=False)] += 1 / len(uniforms)
     weights = np.zeros(5)
     for place in range(1, 5):
         order = [3, 0, 1, 4]
@@ -123,7 +123,7 @@ def test_an_item_is_put_back_with_the_probability_of_each_place():
     for place in range(1, 5):
         order = np.insert([3, 0, 1, 4], place, 2)
         for uniform in uniforms[::4]:
-            now = put_back(reflect_item, order, uniform)
+            now = put_back(order, uniform, overrelaxed=True)
             after[now] += expected[place] / 2000
             stayed += (now == place) * expected[place] / 2000
     assert after == pytest.approx(expected, abs=1e-3)

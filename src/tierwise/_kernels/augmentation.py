@@ -86,7 +86,8 @@ def list_extensions(relation: _Relation, number: int) -> npt.NDArray[np.int32]:
         if place + 1 < n_items:
             place += 1
         else:
-            places[found] = place_of
+            for other in range(n_items):
+                places[found, other] = place_of[other]
             found += 1
     return places
 
@@ -283,16 +284,26 @@ def weights_of_reversals(energy: float, n_items: int) -> _Floats:
     They are bounded, so that none overflows. That concerns only items in places that are less
     probable than others by as much, where no chain stays.
     """
-    logs = -energy * np.arange(-n_items, n_items + 1)
-    weights: _Floats = np.exp(np.minimum(logs, _MOST_LOG_WEIGHT))
+    weights = np.empty(2 * n_items + 1)
+    for more in range(-n_items, n_items + 1):
+        weights[n_items + more] = np.exp(min(-energy * more, _MOST_LOG_WEIGHT))
     return weights
 
 
 @inlined
-def _weigh_places(completion: Completion, item: int) -> tuple[np.int64, np.int64, float]:
-    """Weigh the places that an answer leaves to an item; return the first, the last, the sum."""
-    order, place = completion.order, np.int64(completion.places[item])
-    weights, label = completion.weights, completion.labels[item]
+def reinsert_item(
+    completion: Completion,
+    item: int,
+    overrelaxed: bool,  # noqa: FBT001
+    uniform: float,
+) -> None:
+    """Move an item to any place that its answer allows.
+
+    ``uniform`` is the share of all weights before a point in the new place. Overrelaxed, it is that
+    of the weight of the present place before a point, the mirror image of which is in the new one.
+    """
+    order, places, weights = completion.order, completion.places, completion.weights
+    place, label = np.int64(places[item]), completion.labels[item]
     n_items = order.shape[0]
     total = weights[place] = 1.0
     # Adding up comparisons needs no branches, which could not be foreseen.
@@ -310,16 +321,12 @@ def _weigh_places(completion: Completion, item: int) -> tuple[np.int64, np.int64
         more += int(other > label) - int(other < label)
         weights[high] = completion.powers[more]
         total += weights[high]
-    return low, high, total
-
-
-@inlined
-def _put_item(
-    completion: Completion, item: int, low: np.int64, high: np.int64, remainder: float
-) -> None:
-    """Move an item to the place before which there is so much weight."""
-    order, places, weights = completion.order, completion.places, completion.weights
-    place, chosen = places[item], low
+    remainder = uniform * total
+    if overrelaxed:
+        remainder = total - uniform * weights[place]
+        for before in range(low, place):
+            remainder -= weights[before]
+    chosen = low
     while chosen < high and remainder >= weights[chosen]:
         remainder -= weights[chosen]
         chosen += 1
@@ -333,33 +340,8 @@ def _put_item(
     places[item] = chosen
 
 
-@inlined
-def reinsert_item(completion: Completion, item: int, uniform: float) -> None:
-    """Move an item to any place that its answer allows.
-
-    ``uniform`` is the share of all weights before a point in the new place.
-    """
-    low, high, total = _weigh_places(completion, item)
-    _put_item(completion, item, low, high, uniform * total)
-
-
-@inlined
-def reflect_item(completion: Completion, item: int, uniform: float) -> None:
-    """Move an item to the other side of the places that its answer allows.
-
-    ``uniform`` is the share of the weight of the present place before a point, the mirror image of
-    which is in the new place.
-    """
-    low, high, remainder = _weigh_places(completion, item)
-    place, weights = completion.places[item], completion.weights
-    remainder -= uniform * weights[place]
-    for before in range(low, place):
-        remainder -= weights[before]
-    _put_item(completion, item, low, high, remainder)
-
-
-@inlined
-def _sweep(
+@compiled
+def reinsert_where_places_are_blocks(
     places: _Places,
     relations: npt.NDArray[np.bool_],
     which: _Integers,
@@ -368,7 +350,11 @@ def _sweep(
     overrelaxed: bool,  # noqa: FBT001
     rng: np.random.Generator,
 ) -> None:
-    """Take out every item of every row once, and put it back: at random, or overrelaxed."""
+    """Take out every item of every row once, and put it back, at random or overrelaxed; in place.
+
+    As `reinsert_items` where every place is a block of its own and nothing but reversed pairs
+    costs anything: each costs so much energy.
+    """
     n_items = places.shape[1]
     order, weights = np.empty(n_items, dtype=np.int64), np.empty(n_items)
     powers = weights_of_reversals(energy, n_items)
@@ -378,27 +364,7 @@ def _sweep(
         for item in range(n_items):
             order[places[row, item]] = item
         for item in range(n_items):
-            if overrelaxed:
-                reflect_item(completion, item, rng.random())
-            else:
-                reinsert_item(completion, item, rng.random())
-
-
-@compiled
-def reinsert_where_places_are_blocks(
-    places: _Places,
-    relations: npt.NDArray[np.bool_],
-    which: _Integers,
-    labels: _Integers,
-    energy: float,
-    rng: np.random.Generator,
-) -> None:
-    """Take out every item of every row once, and put it back at random; in place.
-
-    As `reinsert_items` where every place is a block of its own and nothing but reversed pairs
-    costs anything: each costs so much energy.
-    """
-    _sweep(places, relations, which, labels, energy, False, rng)  # noqa: FBT003
+            reinsert_item(completion, item, overrelaxed, rng.random())
 
 
 @compiled
@@ -439,7 +405,8 @@ def refill_places(
         tabulate(proposal, 0, model, table)
         change = table_units(table, model.misplaced, model.tied, model.placing) - units
         if change <= 0 or rng.random() < np.exp(-model.theta * change):
-            places[row] = proposal[0]
+            for item in range(n_items):
+                places[row, item] = proposal[0, item]
 
 
 class OpenAnswers(NamedTuple):
@@ -483,17 +450,23 @@ def iterate(
     cannot be drawn from the points, which is then not a number.
     """
     n_items = labels.shape[0]
-    nothing = np.zeros(1)
-    pairs = np.empty((n_items, n_items))
+    nothing, slope = np.zeros(1), np.empty(1)
+    pairs, pairs_transposed = np.empty((n_items, n_items)), np.empty((n_items, n_items))
     misplaced = np.full(places.shape[0], answers.misplaced)
     for iteration in range(len(visited.totals)):
         energy, overrelaxed = theta * answers.misplaced, rng.random() < _OVERRELAXED
-        _sweep(places, answers.relations, answers.which, labels, energy, overrelaxed, rng)
+        reinsert_where_places_are_blocks(
+            places, answers.relations, answers.which, labels, energy, overrelaxed, rng
+        )
         # What it costs, in all completions, that an item is not in a worse tier than another.
         pairs[:] = 0.0
         add_block_pair_counts(places, misplaced, pairs)
-        costs = TierCosts(answers.linear, pairs, np.ascontiguousarray(pairs.T))
-        weights = LogWeights(nothing, nothing, np.array([-theta]))
+        for item in range(n_items):
+            for other in range(n_items):
+                pairs_transposed[other, item] = pairs[item, other]
+        slope[0] = -theta
+        costs = TierCosts(answers.linear, pairs, pairs_transposed)
+        weights = LogWeights(nothing, nothing, slope)
         total, n_accepted = switch_labels(labels, answers.sizes, costs, weights, n_switches, rng)
         n_rankings, uniform = float(places.shape[0]), rng.random()
         if overrelaxed:

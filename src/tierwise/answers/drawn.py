@@ -181,7 +181,13 @@ class DrawnCompletions(Completions):
         if self.only_pairs_of_places_cost:
             energy = share * theta * self.rule.unit * self.rule.misplaced
             reinsert_where_places_are_blocks(
-                self.places, relations, self._which, labels, energy, self._rng
+                self.places,
+                relations,
+                self._which,
+                labels,
+                energy,
+                False,  # noqa: FBT003 - kernels take no keywords
+                self._rng,
             )
         else:
             model = self._model(labels, theta, share)
