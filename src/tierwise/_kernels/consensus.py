@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled, compiled_part
+from tierwise._kernels.counting import count_up_to
 from tierwise._kernels.orderings import order_of
 
 _Floats = npt.NDArray[np.float64]
@@ -278,7 +279,7 @@ def log_weight(total: float, weights: LogWeights) -> float:
     elif total >= knots[last]:
         value = values[last] + slopes[last] * (total - knots[last])
     else:
-        right = np.searchsorted(knots, total)
+        right = count_up_to(knots, total)
         left = right - 1
         width = knots[right] - knots[left]
         part = (total - knots[left]) / width
@@ -379,15 +380,15 @@ def walk_over_tiers(
     return visited, totals, n_accepted
 
 
-@compiled
-def totals_by_label(labels: _Integers, pairs: _Floats, n_tiers: int) -> _Floats:
-    """Sum ``pairs[a, b] * [z_b <= z_a]`` by the label of ``b``."""
-    totals = np.zeros(n_tiers)
+@compiled_part
+def _total_by_tier(labels: _Integers, pairs: _Floats, thetas: _Floats) -> float:
+    """Sum ``thetas[z_b] * pairs[a, b] * [z_b <= z_a]`` over ordered pairs."""
+    total = 0.0
     for item in range(labels.shape[0]):
         for other in range(labels.shape[0]):
             if other != item and labels[other] <= labels[item]:
-                totals[labels[other]] += pairs[item, other]
-    return totals
+                total += thetas[labels[other]] * pairs[item, other]
+    return total
 
 
 @compiled
@@ -400,11 +401,11 @@ def descend_by_tier(
     of their tiers, which are cut from it; an item is taken out and put in elsewhere, or two trade
     places, not further apart than a window.
     """
-    n_items, n_tiers = labels.shape[0], thetas.shape[0]
+    n_items = labels.shape[0]
     order = order_of(labels)
     cut = labels[order]
-    best = (totals_by_label(labels, pairs, n_tiers) * thetas).sum()
-    trial, found = np.empty_like(order), labels.copy()
+    best = _total_by_tier(labels, pairs, thetas)
+    trial, found = np.empty(n_items, np.int64), np.empty(n_items, np.int64)
     improved = True
     while improved:
         improved = False
@@ -424,11 +425,10 @@ def descend_by_tier(
                         trial[target] = order[source]
                     for place in range(n_items):
                         found[trial[place]] = cut[place]
-                    total = (totals_by_label(found, pairs, n_tiers) * thetas).sum()
+                    total = _total_by_tier(found, pairs, thetas)
                     if total < best - tolerance:
-                        best = total
-                        order = trial.copy()
-                        improved = True
+                        best, improved = total, True
+                        order, trial = trial, order
     for place in range(n_items):
         found[order[place]] = cut[place]
     return found

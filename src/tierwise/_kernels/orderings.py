@@ -234,8 +234,7 @@ def draw_matchings(
     There are ``log_ways[tier, k]`` ways to force ``k`` items of a tier, and ``log_rooks[t, k]`` to
     force as many of the first ``t`` tiers, in logarithms.
     """
-    n_tiers = sizes.shape[0]
-    n_items = sizes.sum()
+    n_tiers, n_items = sizes.shape[0], log_rooks.shape[1] - 1
     sequences = np.empty((forced.shape[0], n_items), dtype=np.int64)
     split = np.empty(n_tiers, dtype=np.int64)
     pool = np.empty(n_items, dtype=np.int64)

@@ -207,7 +207,7 @@ def weight_and_moments(steps: Steps) -> _Floats:
     width = products + n_parts * (n_parts + 1) // 2
     sums = np.zeros((n_states, width))
     sums[n_states - 1, 0] = 1.0
-    top = sizes.sum()
+    top = starts.shape[0] - 2
     for block in range(n_tiers):
         bottom = top - sizes[block]
         for label in range(n_tiers):
@@ -277,7 +277,7 @@ def filter_weights(steps: Steps) -> _Floats:
     n_states = order.shape[0]
     weights = np.zeros((n_tiers, n_states))
     weights[n_tiers - 1, n_states - 1] = 1.0
-    top = sizes.sum()
+    top = starts.shape[0] - 2
     for block in range(n_tiers):
         bottom = top - sizes[block]
         for label in range(n_tiers):
@@ -307,8 +307,7 @@ def draw_sequences(
     """Draw label sequences by walking the filtered weights back; labels ascend within a block."""
     states, misplaced, placing, parts, decay = steps
     sizes, strides, left = states.sizes, states.strides, states.left
-    n_tiers = sizes.shape[0]
-    n_items = sizes.sum()
+    n_tiers, n_items = sizes.shape[0], states.starts.shape[0] - 2
     sequences = np.empty((n_rows, n_items), dtype=np.int64)
     for row in range(n_rows):
         state = 0

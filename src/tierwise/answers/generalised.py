@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise._kernels.consensus import totals_by_label
 from tierwise._kernels.counting import add_block_pair_counts
 from tierwise.answers.base import log_numbers_of_groups
 from tierwise.answers.curves import CurveOfLines, CurveOfParts
@@ -94,7 +93,8 @@ class AnswersByTier(GeneralisedAnswers):
 
     def curve(self, labels: _Integers) -> CurveOfThetas:
         """Sum pairs by their better tier."""
-        totals = totals_by_label(labels, self.pairs, len(self.partition.sizes))
+        charged = (self.pairs * _wrong(labels)).sum(axis=0)
+        totals: _Floats = np.bincount(labels, weights=charged).astype(np.float64)
         return CurveOfParts(
             self.partition,
             totals[: self.partition.n_parts],
@@ -134,8 +134,7 @@ class AnswersByPlace(GeneralisedAnswers):
 
     def curve(self, labels: _Integers) -> CurveOfThetas:
         """Sum pairs block by block."""
-        wrong = (labels[None, :] <= labels[:, None]) & ~np.eye(len(labels), dtype=bool)
-        totals = self.pairs[:, wrong].sum(axis=1)
+        totals = self.pairs[:, _wrong(labels)].sum(axis=1)
         if self._coefficients is not None:
             return CurveOfLines(totals, self._coefficients, 0.0)
         return CurveOfParts(self.partition, totals, self.log_completions, self.n_rankings)
@@ -144,6 +143,13 @@ class AnswersByPlace(GeneralisedAnswers):
     def pairs(self) -> _Floats:
         """How often one item (row) lies in each block and another in a later one."""
         return self._pairs
+
+
+def _wrong(labels: _Integers) -> NDArray[np.bool_]:
+    """Tell for which two items, a row and a column, it costs something that the one is first."""
+    wrong: NDArray[np.bool_] = labels[None, :] <= labels[:, None]
+    np.fill_diagonal(wrong, False)  # noqa: FBT003
+    return wrong
 
 
 class AnswersByLine(GeneralisedAnswers):
