@@ -228,3 +228,19 @@ def test_nobody_waits_for_a_process_that_has_ended(tmp_path):
     with beforehand.Beside(tmp_path, 1).marking("a.kernel"):
         assert not beforehand.Beside(tmp_path, 0, [Ended()]).is_compiled_elsewhere("a.kernel")
         assert not beforehand.Beside().is_compiled_elsewhere("a.kernel")
+
+
+def test_the_other_process_says_what_it_compiles(tmp_path):
+    folder = tmp_path / "said"
+    folder.mkdir()
+    with subprocess.Popen(
+        [sys.executable, "-m", "tierwise._kernels.beforehand", "demo", "1", "1", str(folder)],
+        stdin=subprocess.PIPE,
+        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
+    ) as process:
+        kernels = {one.name for one in beforehand.from_the_end("demo")}
+        end = time.monotonic() + 60
+        while not any(folder.iterdir()) and time.monotonic() < end:
+            time.sleep(0.05)
+        process.kill()
+    assert {one.name for one in folder.iterdir()} & kernels

@@ -343,4 +343,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    # Kernels know this module by its name. Run as a program, it is another one, and what the
+    # processes say to each other would not reach them.
+    import_module(__spec__.name).main()
