@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 
 import tierwise
+from tierwise._kernels import inversions_weak_orders as weak_orders
 from tierwise._kernels.augmentation import (
     Completion,
     reinsert_item,
     weights_of_reversals,
 )
+from tierwise._kernels.choice_sets import count_choices
 from tierwise._kernels.compiling import compiled, compiled_part, lightly
 from tierwise._kernels.counting import add_block_pair_counts
 
@@ -140,19 +142,63 @@ def test_weights_of_many_reversals_are_numbers():
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.float64])
-def test_python_and_the_compiler_do_the_same(dtype, monkeypatch):
+def test_python_and_the_compiler_do_the_same(dtype):
     rng = np.random.default_rng(1)
     blocks = rng.integers(-1, 4, size=(30, 5)).astype(np.int32)
     weights = (rng.random(30) * 9).astype(dtype)
     counts = np.zeros((2, 5, 5), dtype=dtype)
     add_block_pair_counts(blocks, weights, counts[0])
-    monkeypatch.delitem(sys.modules, "numba")
-    plain = lightly(add_block_pair_counts, 30 * 5**2)
-    assert plain is not add_block_pair_counts
-    assert lightly(add_block_pair_counts, 1e9) is add_block_pair_counts
+    # What has been loaded is used.
+    assert lightly(add_block_pair_counts, 30 * 5**2) is add_block_pair_counts
+    not_loaded = compiled(add_block_pair_counts.__wrapped__)
+    plain = lightly(not_loaded, 30 * 5**2)
+    assert plain is not not_loaded
     plain(blocks, weights, counts[1])
+    assert lightly(not_loaded, 1e9) is not_loaded
     assert counts[0].any()
     assert np.array_equal(counts[0], counts[1])
+
+
+def test_what_is_called_often_is_compiled_after_all():
+    kernel = compiled(_twice.__wrapped__)
+    plain = [lightly(kernel, 1e5) is not kernel for _ in range(5)]
+    assert plain == [True, True, True, False, False]
+
+
+def tied_blocks(first, weights, run):
+    n_blocks, n_members = run(weak_orders.count_tied_blocks)(first)
+    words, block_weights = np.zeros((n_blocks, 2), np.uint64), np.zeros(n_blocks)
+    run(weak_orders.list_tied_blocks)(first, weights, words, block_weights)
+    sizes = np.unpackbits(words.view(np.uint8), axis=1).sum(axis=1, dtype=np.int64)
+    offsets, members = np.append(0, np.cumsum(sizes)), np.zeros(n_members, np.int64)
+    run(weak_orders.members_of_words)(words, 70, offsets, members)
+    labels = np.arange(70) % 4
+    lines = run(weak_orders.count_inversions_by_line)(1.0 * first.T @ first, labels, 4)
+    histograms = run(weak_orders.block_histograms)(offsets, members, block_weights, labels, 4, 71)
+    return words, block_weights, members, lines, *histograms
+
+
+def test_tied_blocks_are_the_same_in_python():
+    rng = np.random.default_rng(2)
+    # More items than a word has bits.
+    grades = rng.integers(40, size=(20, 70))
+    first = (grades[:, None, :] < grades[:, :, None]).sum(axis=2).astype(np.int32)
+    weights = rng.random(20)
+    one = tied_blocks(first, weights, lambda kernel: kernel)
+    other = tied_blocks(first, weights, lambda kernel: kernel.__wrapped__)
+    for kernel, python in zip(one, other, strict=True):
+        assert kernel.any()
+        assert kernel.dtype == python.dtype
+        assert np.array_equal(kernel, python)
+
+
+def test_choices_are_counted_the_same_in_python():
+    before, sets, items = np.array([[0, 0, 1, 1], [0, 0, 1, 2], [0, 2, 0, 1]], np.uint32)
+    ends, weights = np.array([2, 3, 1], np.uint32), np.array([0.1, 0.2, 0.3])
+    given = before, sets, items, ends, weights, 3, 3
+    for one, other in zip(count_choices(*given), count_choices.__wrapped__(*given), strict=True):
+        assert one.any()
+        assert np.array_equal(one, other)
 
 
 @compiled

@@ -25,7 +25,8 @@ _OPTIONS: dict[str, Any] = {
 }
 
 
-# Loading the compiler takes a second or two; Python takes a tenth of one for so many steps.
+# Python takes a tenth of a second for so many steps. Loading the compiler takes a second or two,
+# and compiling a small kernel a tenth to a half of one.
 _FEW_STEPS = 300_000
 
 
@@ -50,6 +51,7 @@ class Kernel(Generic[_Parameters, _Result]):
     def __init__(self, function: Callable[_Parameters, _Result], options: dict[str, Any]) -> None:
         self._function = function
         self._options = options
+        self._n_steps_in_python = 0.0
         update_wrapper(self, function)
 
     @cached_property
@@ -95,6 +97,13 @@ class Kernel(Generic[_Parameters, _Result]):
     def _is_part(self) -> bool:
         return "no_cpython_wrapper" in self._options
 
+    def is_light(self, n_steps: float) -> bool:
+        """Whether Python takes so many steps, and those before, sooner than they are compiled."""
+        if "dispatcher" in vars(self):
+            return False
+        self._n_steps_in_python += n_steps
+        return self._n_steps_in_python <= _FEW_STEPS
+
     @property
     def is_called_from_python(self) -> bool:
         """Whether Python calls it, not only other kernels."""
@@ -139,18 +148,20 @@ def _without_stale_index(dispatcher: Any) -> Any:
 def lightly(
     kernel: Callable[_Parameters, _Result], n_steps: float
 ) -> Callable[_Parameters, _Result]:
-    """Return what runs a kernel: Python itself where that is over before a compiler is loaded.
+    """Return what runs a kernel: Python itself where that is over before it would be compiled.
 
-    It is the same function either way, and does the same in the same order.
+    It is the same function either way, and does the same in the same order. What is called often
+    is compiled after all.
 
     Parameters
     ----------
     kernel
-        The kernel; it calls no other.
+        The kernel; it calls no other, and adds and compares only, which Python does as machine
+        code does.
     n_steps
         How often its innermost loop runs, a third of a microsecond each in Python.
     """
-    if isinstance(kernel, Kernel) and n_steps <= _FEW_STEPS and "numba" not in sys.modules:
+    if isinstance(kernel, Kernel) and kernel.is_light(n_steps):
         plain: Callable[_Parameters, _Result] = kernel.__wrapped__
         return plain
     return kernel
