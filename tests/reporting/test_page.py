@@ -374,11 +374,12 @@ def test_wrong_arguments_are_named(arguments, message, tmp_path):
         tw.report(tw.load_political_goals(), tmp_path / "report.html", **arguments)
 
 
-def test_what_is_not_certain_is_not_called_so(goals_report):
-    analysis, _, _ = goals_report
-    sampled = copy(analysis.sampled)
-    labels = np.tile(analysis.fit.tiers.label_array(sampled.items) + 1, (1000, 1))
+def test_what_is_not_certain_is_not_called_so(tmp_path):
+    goals = tw.load_political_goals()
+    analysis, _, _ = write(goals, tmp_path, replicates=250)
+    labels = analysis.sampled.labels.copy()
     labels[0] = 1  # one draw of a thousand puts all items into one tier
+    sampled = copy(analysis.sampled)
     sampled.__dict__["labels"] = labels
     with unrendered_figures():
         text = render(replace(analysis, sampled=sampled), None)

@@ -16,7 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 import tierwise as tw
-from tests.unrendered import no_forecasts, unrendered_figures
+from tests.unrendered import unrendered_figures
 from tests.web.conftest import client_of, tasks_in_this_process
 from tests.workbooks import sheet_of, workbook
 from tierwise.errors import behind_in_words
@@ -324,7 +324,7 @@ def test_the_lines_of_python_give_the_same(client, finished, tmp_path, monkeypat
     monkeypatch.chdir(tmp_path)
     tw.write_rankings(tw.load_political_goals(), tmp_path / "goals.csv")
     message = {}
-    with unrendered_figures(), no_forecasts():
+    with unrendered_figures():
         exec(code_of(page, "Lines of Python"), message)  # the page says that people may
     theirs = client.get(f"{here}/files/result.json").json()
     assert message["shown"].fit.to_dict()["criterion"] == theirs["fit"]["criterion"]
