@@ -46,9 +46,9 @@ class CountedByDistance:
 
     Examples
     --------
-    >>> one = CountedByDistance(np.array([[1.0, 2.0]]), np.array([3.0]), 0.0, 3.0, 1.0)
+    >>> one = CountedByDistance(np.array([[1.0, 1.0]]), np.array([2.0]), 0.0, 3.0, 1.0)
     >>> one.sums(0.0)
-    Sums(log_weight=3.295836866004329, mean=5.0, variance=0.6666666666666667)
+    Sums(log_weight=1.3862943611198906, mean=4.0, variance=0.5)
     """
 
     ways: Floats

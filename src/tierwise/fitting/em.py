@@ -138,6 +138,9 @@ def climb(likelihood: Likelihood, labels: Labels, met: dict[bytes, float] | None
     """
     met = {} if met is None else met
     start = maximum_at(likelihood, labels)
+    if start.theta == 0.0 and met:
+        # All completions are equally likely, so a round goes to where the first climb began.
+        return start
     labels, theta, value = start.labels, start.theta, start.value
     path = [value]
     for _ in range(MOST_ROUNDS):
