@@ -47,6 +47,8 @@ _HEADERS = {
     "cache-control": "no-store",
 }
 _METHODS = ("GET", "HEAD", "POST")
+# What is too large is read to its end, and discarded, up to so many times what is accepted.
+_DISCARDED = 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,26 +217,31 @@ class Guard:
         # Around a file stand the lines of the form.
         most = limits.upload_bytes + (1 << 16) if is_upload else limits.form_bytes
         deadline = monotonic() + limits.upload_seconds
-        announced = headers.one("content-length")
+        length = headers.one("content-length") or ""
+        announced = int(length) if length.isdecimal() else 0
         taken, complete = 0, False
 
         async def limited() -> Message:
             nonlocal taken, complete
             if complete:
                 return await receive()
-            if announced is not None and announced.isdecimal() and int(announced) > most:
+            if announced > _DISCARDED * most:
                 raise _too_large(most)
-            try:
-                message = await asyncio.wait_for(receive(), max(0.0, deadline - monotonic()))
-            except TimeoutError:
-                raise HTTPException(
-                    HTTPStatus.REQUEST_TIMEOUT, "The file took too long to arrive. Try again."
-                ) from None
-            taken += len(message.get("body", b""))
-            complete = not message.get("more_body", False)
-            if taken > most:
-                raise _too_large(most)
-            return message
+            while True:
+                try:
+                    message = await asyncio.wait_for(receive(), max(0.0, deadline - monotonic()))
+                except TimeoutError:
+                    raise HTTPException(
+                        HTTPStatus.REQUEST_TIMEOUT, "The file took too long to arrive. Try again."
+                    ) from None
+                taken += len(message.get("body", b""))
+                complete = not message.get("more_body", False)
+                if max(taken, announced) <= most:
+                    return message
+                # If what is on its way is left there, the connection may be reset, and the answer
+                # or the next request is lost.
+                if complete or taken > _DISCARDED * most:
+                    raise _too_large(most)
 
         return limited
 
@@ -293,8 +300,6 @@ def _too_large(most: int) -> HTTPException:
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
         f"That is more than this server accepts ({most / (1 << 20):.0f} MB). Remove columns "
         "that are not answers, or use tierwise on the command line.",
-        # What was not read is still on its way: nothing else can be asked over this connection.
-        headers={"connection": "close"},
     )
 
 
