@@ -32,13 +32,19 @@ if TYPE_CHECKING:
     from tierwise.checking.expected import Orderings
     from tierwise.data.kinds import KnownData
 
+# How many rankings are drawn unless the user says: so many, but no more places of items in them
+# than take tens of megabytes, and never fewer than show that a model is far off.
+_MOST_DRAWS = 20_000
+_MOST_PLACES = 4_000_000
+_FEWEST_DRAWS = 4000
+
 
 def check_fit(
     data: Rankings | Preferences | Battles,
     fit: Fit,
     *,
     posterior: Posterior | None = None,
-    draws: int = 20_000,
+    draws: int | None = None,
     rng: RandomSource = 0,
 ) -> FitCheck:
     """Compare data with what a fitted model expects, and say how they differ.
@@ -69,8 +75,8 @@ def check_fit(
         posterior predictive check; lines, distances and log probabilities still refer to the tiers
         of the fit.
     draws
-        Number of rankings to draw from the model. Up to eight items, all orderings are enumerated
-        instead.
+        Number of rankings to draw from the model: 20,000 by default, and as few as 4,000 if items
+        are many. Up to eight items, all orderings are enumerated instead.
     rng
         Seed or generator. The default is a fixed seed: the same answers and the same fit get the
         same verdict from every function and command.
@@ -87,6 +93,8 @@ def check_fit(
     data = at_effective_number(
         check_data(data, "check_fit", Rankings, Preferences, Battles, weights="effective")
     )
+    if draws is None:
+        draws = min(max(_FEWEST_DRAWS, _MOST_PLACES // len(data.items)), _MOST_DRAWS)
     draws = check_count("draws", draws, least=100)
     _check_results(fit, posterior)
     found, expected = _compare(data, _Task(fit, posterior, draws, as_generator(rng)))

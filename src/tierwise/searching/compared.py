@@ -177,7 +177,7 @@ def not_compared(
     if not (isinstance(distance, str) and distance == "auto") or data.only_distance is not None:
         return {}
     compared = {source.distance.name for source in sources}
-    return {name: "it would take too long" for name in COMPARED_DISTANCES if name not in compared}
+    return {name: "that would take too long" for name in COMPARED_DISTANCES if name not in compared}
 
 
 @dataclass(frozen=True)
