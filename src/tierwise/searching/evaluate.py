@@ -37,8 +37,8 @@ from tierwise.distances import Distance
 from tierwise.errors import InputError
 from tierwise.evidence.chib import find_log_evidence
 from tierwise.evidence.given_tiers import laplace_correction, log_integrated_likelihood
+from tierwise.fitting.every_size import BoundedSizes, FittedSizes, every_size
 from tierwise.fitting.every_size import can_be_together as can_be_fitted_together
-from tierwise.fitting.every_size import every_size
 from tierwise.fitting.result import agreement_of_counts
 from tierwise.fitting.solve import Settings, Solution, solve
 from tierwise.inversions.comparisons import log_integrated_likelihood as integrated_over_theta
@@ -287,12 +287,7 @@ def evaluate_together(setting: Setting, batch: Sequence[Sizes], depth: Depth) ->
     assert counts is not None
     every = every_size(len(source.items), source.distance)
     fitted = every.fit(counts, batch)
-    integrated, resolved = np.full(len(batch), nan), np.ones(len(batch), dtype=np.bool_)
-    if depth == "posterior":
-        distributions = Distributions(every.vectors, fitted.rows)
-        integrated, resolved = distributions.log_integrals(
-            fitted.totals, float(source.n_rankings), setting.prior_theta
-        )
+    integrated, resolved = _integrated_together(setting, fitted, depth)
     return [
         Evaluation(
             sizes=sizes,
@@ -310,6 +305,20 @@ def evaluate_together(setting: Setting, batch: Sequence[Sizes], depth: Depth) ->
     ]
 
 
+def _integrated_together(
+    setting: Setting, found: FittedSizes | BoundedSizes, depth: Depth
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Integrate likelihoods over theta, if that is asked for; say of which that succeeds."""
+    n_sizes = len(found.rows)
+    if depth != "posterior":
+        return np.full(n_sizes, nan), np.ones(n_sizes, dtype=np.bool_)
+    source = setting.source
+    vectors = every_size(len(source.items), source.distance).vectors
+    return Distributions(vectors, found.rows).log_integrals(
+        found.totals, float(source.n_rankings), setting.prior_theta
+    )
+
+
 def bound_together(setting: Setting, batch: Sequence[Sizes], depth: Depth) -> list[Evaluation]:
     """Return what is at least as good as the evaluations of these sizes, without tiers.
 
@@ -321,12 +330,7 @@ def bound_together(setting: Setting, batch: Sequence[Sizes], depth: Depth) -> li
     assert counts is not None
     every = every_size(len(source.items), source.distance)
     bounded = every.bound(counts, batch)
-    integrated, resolved = np.full(len(batch), nan), np.ones(len(batch), dtype=np.bool_)
-    if depth == "posterior":
-        distributions = Distributions(every.vectors, bounded.rows)
-        integrated, resolved = distributions.log_integrals(
-            bounded.totals, float(source.n_rankings), setting.prior_theta
-        )
+    integrated, resolved = _integrated_together(setting, bounded, depth)
     integrated[~resolved] = inf
     unknown = np.empty(0, dtype=np.int64)
     return [
