@@ -21,6 +21,8 @@ from tierwise._kernels.compiling import Kernel
 
 ONE = Listed("counting.add_place_counts", ("int32[2C]", "float64[1C]", "float64[2C]"))
 
+USE = "leaderboard: battles"
+
 
 def classes_and_lengths(spelling):
     """The tuples of a type: the fields that their class has, and those that are listed."""
@@ -61,13 +63,13 @@ def listed():
 
 
 def test_types_are_read_as_they_are_spelled():
-    for one in (*listed(), *beforehand.from_the_end("demo")):
+    for one in (*listed(), *beforehand.from_the_end(USE)):
         assert [spelled(typed(spelling)) for spelling in one.types] == list(one.types)
 
 
 def test_the_last_kernel_comes_first_and_each_after_what_it_calls():
-    kernels = beforehand.kernels_of("demo")
-    order = [one for one in beforehand.from_the_end("demo") if one in kernels]
+    kernels = beforehand.kernels_of(USE)
+    order = [one for one in beforehand.from_the_end(USE) if one in kernels]
     assert order.index(kernels[-1]) < order.index(kernels[0])
 
 
@@ -106,7 +108,7 @@ print([process.pid for process in started], "numba" in sys.modules, flush=True)
 """
 
 
-def start(tmp_path, use="demo", cores=2, least=1, after="sys.stdin.read()"):
+def start(tmp_path, use=USE, cores=2, least=1, after="sys.stdin.read()"):
     program = PROGRAM.format(use=use, cores=cores, least=least, after=after)
     return subprocess.Popen(
         [sys.executable, "-c", program],
@@ -234,11 +236,11 @@ def test_the_other_process_says_what_it_compiles(tmp_path):
     folder = tmp_path / "said"
     folder.mkdir()
     with subprocess.Popen(
-        [sys.executable, "-m", "tierwise._kernels.beforehand", "demo", "1", "1", str(folder)],
+        [sys.executable, "-m", "tierwise._kernels.beforehand", USE, "1", "1", str(folder)],
         stdin=subprocess.PIPE,
         env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
     ) as process:
-        kernels = {one.name for one in beforehand.from_the_end("demo")}
+        kernels = {one.name for one in beforehand.from_the_end(USE)}
         end = time.monotonic() + 60
         while not any(folder.iterdir()) and time.monotonic() < end:
             time.sleep(0.05)

@@ -17,8 +17,7 @@ from tierwise._kernels.augmentation import (
     weights_of_reversals,
 )
 from tierwise._kernels.choice_sets import count_choices
-from tierwise._kernels.compiling import compiled, compiled_part, lightly
-from tierwise._kernels.counting import add_block_pair_counts
+from tierwise._kernels.compiling import compiled, compiled_part
 
 PACKAGE = Path(tierwise.__file__).parent
 PART = "compiled_part"
@@ -141,30 +140,6 @@ def test_weights_of_many_reversals_are_numbers():
     assert (np.diff(weights) <= 0.0).all()
 
 
-@pytest.mark.parametrize("dtype", [np.int64, np.float64])
-def test_python_and_the_compiler_do_the_same(dtype):
-    rng = np.random.default_rng(1)
-    blocks = rng.integers(-1, 4, size=(30, 5)).astype(np.int32)
-    weights = (rng.random(30) * 9).astype(dtype)
-    counts = np.zeros((2, 5, 5), dtype=dtype)
-    add_block_pair_counts(blocks, weights, counts[0])
-    # What has been loaded is used.
-    assert lightly(add_block_pair_counts, 30 * 5**2) is add_block_pair_counts
-    not_loaded = compiled(add_block_pair_counts.__wrapped__)
-    plain = lightly(not_loaded, 30 * 5**2)
-    assert plain is not not_loaded
-    plain(blocks, weights, counts[1])
-    assert lightly(not_loaded, 1e9) is not_loaded
-    assert counts[0].any()
-    assert np.array_equal(counts[0], counts[1])
-
-
-def test_what_is_called_often_is_compiled_after_all():
-    kernel = compiled(_twice.__wrapped__)
-    plain = [lightly(kernel, 1e5) is not kernel for _ in range(5)]
-    assert plain == [True, True, True, False, False]
-
-
 def tied_blocks(first, weights, run):
     n_blocks, n_members = run(weak_orders.count_tied_blocks)(first)
     words, block_weights = np.zeros((n_blocks, 2), np.uint64), np.zeros(n_blocks)
@@ -185,7 +160,7 @@ def test_tied_blocks_are_the_same_in_python():
     first = (grades[:, None, :] < grades[:, :, None]).sum(axis=2).astype(np.int32)
     weights = rng.random(20)
     one = tied_blocks(first, weights, lambda kernel: kernel)
-    other = tied_blocks(first, weights, lambda kernel: kernel.__wrapped__)
+    other = tied_blocks(first, weights, lambda kernel: kernel.in_python)
     for kernel, python in zip(one, other, strict=True):
         assert kernel.any()
         assert kernel.dtype == python.dtype
@@ -196,7 +171,7 @@ def test_choices_are_counted_the_same_in_python():
     before, sets, items = np.array([[0, 0, 1, 1], [0, 0, 1, 2], [0, 2, 0, 1]], np.uint32)
     ends, weights = np.array([2, 3, 1], np.uint32), np.array([0.1, 0.2, 0.3])
     given = before, sets, items, ends, weights, 3, 3
-    for one, other in zip(count_choices(*given), count_choices.__wrapped__(*given), strict=True):
+    for one, other in zip(count_choices(*given), count_choices.in_python(*given), strict=True):
         assert one.any()
         assert np.array_equal(one, other)
 

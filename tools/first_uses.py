@@ -1,8 +1,9 @@
 """Write down which kernels are called, and with which types: ``python tools/first_uses.py``.
 
-Commands are run on small made-up files with nothing compiled, and the first call of each kernel is
-noted, and what it calls. Kernels of other uses are taken from what has been compiled on this
-machine, so run the tests before. The list is read by `tierwise._kernels.beforehand`.
+Commands are run on small made-up files with nothing compiled, and the first call of each kernel
+that is compiled then is noted, and what it calls. Kernels of other uses are taken from what has
+been compiled on this machine, so run the tests before. The list is read by
+`tierwise._kernels.beforehand`.
 """
 
 import io
@@ -21,9 +22,9 @@ import numpy as np
 from numba import config
 from numba.core.dispatcher import Dispatcher
 
-from tierwise._kernels import beforehand
+from tierwise._kernels import beforehand, compiling
 from tierwise._kernels.compiling import Kernel
-from tierwise.cli import pages, reading
+from tierwise.cli import reading
 from tierwise.cli.main import main as tierwise
 
 FEW, MANY = 9, 16
@@ -139,13 +140,17 @@ class Noted:
         """Note all calls under the name that the command says it is known by."""
         self._of_use = {}
         names: list[str] = []
-        call, template = Kernel.__call__, Dispatcher.get_call_template
+        for kernel in _kernels():
+            kernel.begin_again()
+        template = Dispatcher.get_call_template
 
         def from_python(kernel: Any, *args: Any, **kwargs: Any) -> Any:
+            if kernel.is_light(*args, **kwargs):
+                return kernel.in_python(*args, **kwargs)
             bound = signature(kernel.__wrapped__).bind(*args, **kwargs).args
             self._caller = self.note(kernel, tuple(map(kernel.dispatcher.typeof_pyval, bound)))
             self._of_use[self._caller] = None
-            return call(kernel, *args, **kwargs)
+            return kernel.dispatcher(*args, **kwargs)
 
         def from_a_kernel(dispatcher: Any, args: Any, kws: Any) -> Any:
             found = template(dispatcher, args, kws)
@@ -159,7 +164,8 @@ class Noted:
             patch.object(Kernel, "__call__", from_python),
             patch.object(Dispatcher, "get_call_template", from_a_kernel),
             patch.object(reading, "compile_beside", names.append),
-            patch.object(pages, "compile_beside", names.append),
+            patch.object(compiling, "is_on_disk", lambda _: False),
+            np.errstate(all="ignore"),
         ):
             yield
         self._of_use.pop("", None)
@@ -187,20 +193,28 @@ def record() -> Noted:
     with TemporaryDirectory() as name:
         folder = Path(name)
         config.CACHE_DIR = str(folder)
-        with noted.noting():
-            run("demo", folder)
         for command, write, n_items in USES:
             (folder / "data.csv").write_text(write(n_items), encoding="utf-8")
             with noted.noting():
                 run(command + (f" -o {folder}/page.html" * command.startswith("report")), folder)
-    for path in sorted(beforehand.LISTED.parent.glob("*.py")):
-        for kernel in vars(import_module(f"tierwise._kernels.{path.stem}")).values():
-            if isinstance(kernel, Kernel) and kernel.is_called_from_python:
-                file = kernel.dispatcher._cache._cache_file
-                file._index_path = str(path.parent / "__pycache__" / file._index_name)
-                for types, *_ in file._load_index():
-                    noted.note(kernel, types)
+    for kernel in _kernels():
+        if kernel.is_called_from_python:
+            file = kernel.dispatcher._cache._cache_file
+            folder = beforehand.LISTED.parent / "__pycache__"
+            file._index_path = str(folder / file._index_name)
+            for types, *_ in file._load_index():
+                noted.note(kernel, types)
     return noted
+
+
+def _kernels() -> list[Any]:
+    """Return all kernels, module by module."""
+    return [
+        kernel
+        for path in sorted(beforehand.LISTED.parent.glob("*.py"))
+        for kernel in vars(import_module(f"tierwise._kernels.{path.stem}")).values()
+        if isinstance(kernel, Kernel)
+    ]
 
 
 def main() -> None:

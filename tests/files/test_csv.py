@@ -1,10 +1,12 @@
 """CSV files of every layout, as people really write them."""
 
+import sys
 from io import BytesIO, StringIO
 
 import pytest
 
 from tierwise import InputError, Rankings, read_rankings
+from tierwise.files.source import reader_of
 
 ORDERINGS = Rankings.from_orderings([["a", "b", "c"], ["b", "c", "a"]])
 
@@ -234,3 +236,13 @@ def test_a_layout_or_format_that_does_not_exist():
 def test_a_name_that_does_not_survive_as_quoted_header():
     answers = read('"x, y","z ""q"""\n1,2\n')
     assert answers.items == ("x, y", 'z "q"')
+
+
+def test_arrow_reads_a_copy_that_needs_no_python_to_be_let_go():
+    # Its threads may outlive Python, and aborted the process where they held Python's memory.
+    content = b"a,b\n1,2\n" * 100
+    held = sys.getrefcount(content)
+    reader = reader_of(content)
+    assert sys.getrefcount(content) == held
+    assert reader.read() == content
+    assert reader_of(b"").read() == b""

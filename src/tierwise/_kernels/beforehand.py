@@ -232,6 +232,19 @@ def n_missing(kernels: Sequence[Listed]) -> int:
     return len({one.name for one in kernels} - found)
 
 
+@cache
+def is_on_disk(name: str) -> bool:
+    """Whether a kernel has been compiled before, as far as this process has known."""
+    module = name.partition(".")[0]
+    return any(_is_of_this_source(file, module) for file in _found_at_first().get(name, ()))
+
+
+@cache
+def _found_at_first() -> dict[str, list[Path]]:
+    """Return what `_indices_on_disk` did when it was first asked for."""
+    return _indices_on_disk()
+
+
 def _indices_on_disk() -> dict[str, list[Path]]:
     """Return the files in which Numba lists what it has compiled, by the name of the kernel."""
     chosen = os.environ.get("NUMBA_CACHE_DIR")

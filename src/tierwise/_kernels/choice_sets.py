@@ -7,7 +7,7 @@ way; from its leaves, numbers of answers add up.
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled
+from tierwise._kernels.compiling import compiled, compiled_if_many
 
 _Floats = npt.NDArray[np.float64]
 # Where numbers cannot be negative, nothing looks whether they are: a third of the time.
@@ -42,7 +42,7 @@ def log_probabilities_of_choices(
     return found
 
 
-@compiled
+@compiled_if_many(lambda before, sets, items, ends, *_: len(before) + len(ends))
 def count_choices(
     before: _Unsigned,
     sets: _Unsigned,

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_part
+from tierwise._kernels.compiling import compiled_if_many, compiled_part
 from tierwise._kernels.ordered_partition import (
     N_TIERS,
     ORDER,
@@ -119,7 +119,9 @@ def value_of_tiers(
     return value
 
 
-@compiled
+@compiled_if_many(
+    lambda thetas, between, sizes, order, *_: 1.5 * len(thetas) * (len(order) ** 2 + len(between))
+)
 def write_values_at_thetas(
     thetas: _Floats,
     between: _Floats,
@@ -329,7 +331,7 @@ def gain_of_joining_parts(board: Board, tier: int) -> float:
     return -gain_of_change(board, tier, tier + 1)
 
 
-@compiled
+@compiled_if_many(lambda board, *_: 0.3 * board.tiers.places.shape[1] ** 3)
 def merge_neighbours(board: Board, theta: float, n_wanted: int) -> None:
     """Join neighbouring tiers, whichever gains most at a theta, until so many are left."""
     places = board.tiers.places
@@ -343,7 +345,11 @@ def merge_neighbours(board: Board, theta: float, n_wanted: int) -> None:
         join_on_board(board, best_tier)
 
 
-@compiled
+@compiled_if_many(
+    lambda board, theta, moved, exchanged, ranking: (
+        8.0 * len(moved) * board.tiers.places.shape[1] ** 2
+    )
+)
 def climb(
     board: Board, theta: float, moved: _Integers, exchanged: _Integers, ranking: _Integers
 ) -> float:

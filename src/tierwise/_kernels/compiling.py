@@ -9,7 +9,7 @@ from functools import cache, cached_property, update_wrapper
 from time import monotonic
 from typing import Any, Generic, ParamSpec, TypeVar
 
-from tierwise._kernels.beforehand import beside
+from tierwise._kernels.beforehand import beside, is_on_disk
 
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
@@ -25,9 +25,9 @@ _OPTIONS: dict[str, Any] = {
 }
 
 
-# Python takes a tenth of a second for so many steps. Loading the compiler takes a second or two,
-# and compiling a small kernel a tenth to a half of one.
-_FEW_STEPS = 300_000
+# A step takes Python about a microsecond. A kernel takes a tenth of a second to several seconds to
+# compile, and a hundredth to load once it is compiled, beside a second for the compiler itself.
+_STEPS_OF_COMPILING, _STEPS_OF_LOADING = 500_000, 30_000
 
 
 # `CompilerOfParts` relies on the inside of Numba: with other versions parts are compiled as all
@@ -46,11 +46,20 @@ class Kernel(Generic[_Parameters, _Result]):
         The function.
     options
         Those of Numba's compiler.
+    steps
+        How many steps of about a microsecond Python would take, given the same arguments; None if
+        that is not known, or always many.
     """
 
-    def __init__(self, function: Callable[_Parameters, _Result], options: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        function: Callable[_Parameters, _Result],
+        options: dict[str, Any],
+        steps: Callable[..., float] | None = None,
+    ) -> None:
         self._function = function
         self._options = options
+        self._steps = steps
         self._n_steps_in_python = 0.0
         update_wrapper(self, function)
 
@@ -77,7 +86,7 @@ class Kernel(Generic[_Parameters, _Result]):
         compile_now = getattr(dispatcher, "compile", None)
         if compile_now is None:
             return dispatcher
-        name = f"{self.__module__.rpartition('.')[2]}.{self.__name__}"
+        name = self._name
 
         def compile_in_turn(types: Any) -> Any:
             others = beside()
@@ -97,12 +106,36 @@ class Kernel(Generic[_Parameters, _Result]):
     def _is_part(self) -> bool:
         return "no_cpython_wrapper" in self._options
 
-    def is_light(self, n_steps: float) -> bool:
-        """Whether Python takes so many steps, and those before, sooner than they are compiled."""
-        if "dispatcher" in vars(self):
+    @cached_property
+    def in_python(self) -> Callable[_Parameters, _Result]:
+        """The same function as Python runs it, with the same results to the last bit."""
+        from tierwise._kernels.in_python import with_globals
+
+        plain: Callable[_Parameters, _Result] = with_globals(
+            self._function, lambda value: value.in_python if isinstance(value, Kernel) else value
+        )
+        return plain
+
+    def is_light(self, *args: _Parameters.args, **kwargs: _Parameters.kwargs) -> bool:
+        """Whether Python takes this call, and those before, sooner than they would be compiled.
+
+        What is loaded already is used, and what is called often is compiled after all.
+        """
+        if self._steps is None or "dispatcher" in vars(self):
             return False
-        self._n_steps_in_python += n_steps
-        return self._n_steps_in_python <= _FEW_STEPS
+        self._n_steps_in_python += self._steps(*args, **kwargs)
+        there = is_on_disk(self._name)
+        return self._n_steps_in_python <= (_STEPS_OF_LOADING if there else _STEPS_OF_COMPILING)
+
+    def begin_again(self) -> None:
+        """Forget what was compiled, loaded or run in this process."""
+        vars(self).pop("dispatcher", None)
+        self._n_steps_in_python = 0.0
+
+    @property
+    def _name(self) -> str:
+        """Its module and its own name, as in ``first_uses.json``."""
+        return f"{self.__module__.rpartition('.')[2]}.{self.__name__}"
 
     @property
     def is_called_from_python(self) -> bool:
@@ -110,6 +143,12 @@ class Kernel(Generic[_Parameters, _Result]):
         return not self._is_part and "inline" not in self._options
 
     def __call__(self, *args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
+        if self.is_light(*args, **kwargs):
+            import numpy as np
+
+            # As in machine code, what is too large is infinite, and nothing is said about it.
+            with np.errstate(all="ignore"):
+                return self.in_python(*args, **kwargs)
         # Without a wrapper the process would crash. Where compiling is switched off, Numba leaves
         # the function as it is, and other kernels call it here.
         if self._is_part and self.dispatcher is not self._function:
@@ -143,28 +182,6 @@ def _without_stale_index(dispatcher: Any) -> Any:
 
     file._load_index = load
     return dispatcher
-
-
-def lightly(
-    kernel: Callable[_Parameters, _Result], n_steps: float
-) -> Callable[_Parameters, _Result]:
-    """Return what runs a kernel: Python itself where that is over before it would be compiled.
-
-    It is the same function either way, and does the same in the same order. What is called often
-    is compiled after all.
-
-    Parameters
-    ----------
-    kernel
-        The kernel; it calls no other, and adds and compares only, which Python does as machine
-        code does.
-    n_steps
-        How often its innermost loop runs, a third of a microsecond each in Python.
-    """
-    if isinstance(kernel, Kernel) and kernel.is_light(n_steps):
-        plain: Callable[_Parameters, _Result] = kernel.__wrapped__
-        return plain
-    return kernel
 
 
 def _introduce_kernels() -> None:
@@ -236,6 +253,23 @@ def compiled(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, 
     text of an error that cannot occur.
     """
     return Kernel(function, _OPTIONS)
+
+
+def compiled_if_many(
+    steps: Callable[..., float],
+) -> Callable[[Callable[_Parameters, _Result]], Callable[_Parameters, _Result]]:
+    """Compile a function unless few steps are asked of it, which Python takes sooner.
+
+    Parameters
+    ----------
+    steps
+        How many steps of about a microsecond Python takes, given the same arguments.
+    """
+
+    def with_steps(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
+        return Kernel(function, _OPTIONS, steps)
+
+    return with_steps
 
 
 def compiled_part(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_part
+from tierwise._kernels.compiling import compiled, compiled_if_many, compiled_part
 from tierwise._kernels.counting import count_up_to
 from tierwise._kernels.orderings import order_of
 
@@ -42,7 +42,7 @@ class LogWeights(NamedTuple):
         return cls(np.zeros(1), np.zeros(1), np.array([-theta]))
 
 
-@compiled
+@compiled_if_many(lambda labels, *_: 0.3 * len(labels) ** 2)
 def total_cost(labels: _Integers, linear: _Floats, pairs: _Floats) -> float:
     """Sum ``linear[a, z_a]`` over items and ``pairs[a, b] * [z_b <= z_a]`` over ordered pairs."""
     total = 0.0
@@ -174,7 +174,7 @@ def best_runs(values: _Floats) -> _Integers:
     return runs
 
 
-@compiled
+@compiled_if_many(lambda labels, *_: 3.0 * len(labels) ** 2)
 def insert_items(
     labels: _Integers, pairs: _Floats, pairs_transposed: _Floats, tolerance: float
 ) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 
-from tierwise._kernels.compiling import compiled, compiled_part
+from tierwise._kernels.compiling import compiled, compiled_if_many, compiled_part
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
@@ -41,7 +41,7 @@ def count_up_to(ascending: _Floats, limit: float) -> int:
     return low
 
 
-@compiled
+@compiled_if_many(lambda places, *_: 0.4 * places.size)
 def add_place_counts(places: NDArray[np.int32], weights: Numbers, counts: Numbers) -> None:
     """Add to ``counts[item, place]`` the weight of answers that have the item in the place."""
     for row in range(places.shape[0]):
@@ -49,7 +49,7 @@ def add_place_counts(places: NDArray[np.int32], weights: Numbers, counts: Number
             counts[item, places[row, item]] += weights[row]
 
 
-@compiled
+@compiled_if_many(lambda places, *_: 0.3 * places.size * places.shape[1])
 def add_joint_counts(places: NDArray[np.int32], weights: Numbers, counts: Numbers) -> None:
     """Add to ``counts[a, r, b, s]``, a < b, the weight of answers with a in place r and b in s."""
     n_items = places.shape[1]
@@ -67,7 +67,7 @@ def add_joint_counts(places: NDArray[np.int32], weights: Numbers, counts: Number
                 flat[start + cells[second]] += weight
 
 
-@compiled
+@compiled_if_many(lambda blocks, *_: 0.35 * blocks.size * blocks.shape[1])
 def add_block_pair_counts(blocks: NDArray[np.int32], weights: Numbers, counts: Numbers) -> None:
     """Add to ``counts[a, b]`` the weight of answers in which a lies in an earlier block than b.
 

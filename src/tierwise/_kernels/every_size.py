@@ -6,15 +6,16 @@ equation, by Newton steps within a bracket. A bound of the total, pair by pair, 
 vectors cannot be among the best, for which nothing else is computed (Land and Doig, 1960).
 """
 
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_part, inlined
+from tierwise._kernels.compiling import compiled, compiled_if_many, compiled_part, inlined
 from tierwise._kernels.consensus import total_cost
 from tierwise._kernels.orderings import order_of
-from tierwise._kernels.subsets import find_optima, least_costs
+from tierwise._kernels.subsets import find_optima, least_costs, n_choices
 from tierwise._kernels.theta import top_of_curve
 
 _Floats = npt.NDArray[np.float64]
@@ -193,7 +194,11 @@ def _units(total: float, slack: float, unit: float) -> float:
     return 0.0 if total <= slack else total / unit
 
 
-@compiled
+@compiled_if_many(
+    lambda vectors, answers, rows, n_listed: (
+        sum(n_choices(vectors.sizes[row]) for row in rows) if vectors.sizes.shape[1] < 8 else inf
+    )
+)
 def fit_size_vectors(
     vectors: SizeVectors, answers: CountedAnswers, rows: _Integers, n_listed: int
 ) -> tuple[_Integers, _Floats, _Floats, _Floats]:

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_part, inlined
+from tierwise._kernels.compiling import compiled, compiled_if_many, compiled_part, inlined
 from tierwise._kernels.theta import (
     PriorTable,
     grid_quantiles,
@@ -50,7 +50,7 @@ class FactorialGrid(NamedTuple):
     """``[k, node]``: value, first and second derivative of ``log [k]_q!``, in steps of the grid."""
 
 
-@compiled
+@compiled_if_many(lambda theta, largest: 2.0 * largest)
 def log_q_factorials(theta: float, largest: int) -> _Floats:
     """Logarithms of ``[k]_q!`` for ``k`` from 0 to ``largest``; theta may be 0 or infinite."""
     logs = np.zeros(largest + 1)
@@ -64,7 +64,7 @@ def log_q_factorials(theta: float, largest: int) -> _Floats:
     return logs
 
 
-@compiled
+@compiled_if_many(lambda theta, largest: 4.0 * largest)
 def q_factorial_derivatives(theta: float, largest: int) -> _Floats:
     """Row 0: ``log [k]_q!`` for all ``k``; rows 1 and 2: its derivatives in theta."""
     rows = np.zeros((3, largest + 1))
@@ -84,7 +84,7 @@ def q_factorial_derivatives(theta: float, largest: int) -> _Floats:
     return rows
 
 
-@compiled
+@compiled_if_many(lambda largest, step, scale, n_nodes: 6.0 * largest * n_nodes)
 def fill_grid(largest: int, step: float, scale: float, n_nodes: int) -> _Floats:
     """Values and derivatives, in steps of the grid, of ``log [k]_q!`` at all nodes."""
     table = np.zeros((largest + 1, n_nodes, 3))
@@ -150,7 +150,7 @@ def _slope_and_bend(likelihood: _ThetaLikelihood, theta: float) -> tuple[float, 
     return first, second
 
 
-@compiled
+@compiled_if_many(lambda total, coefficients: 300.0 * len(coefficients))
 def maximise_theta(total: float, coefficients: _Floats) -> tuple[float, float, float]:
     """Theta of greatest likelihood, that log-likelihood, and the observed information there."""
     scale = float(max(coefficients.shape[0] - 1, 1))
@@ -373,7 +373,7 @@ def _find_peak(
     return points[1], heights[1], step
 
 
-@compiled
+@compiled_if_many(lambda *_: 500.0)
 def integrate_line(grid: FactorialGrid, prior: PriorTable, curve: _Floats, total: float) -> float:
     """Log of the integral of a line's likelihood over the prior of theta."""
     middle, peak, step = _find_peak(grid, prior, curve, total)
@@ -414,7 +414,7 @@ def theta_density(
     return points, heights
 
 
-@compiled
+@compiled_if_many(lambda grid, prior, curve, total, shares: 5000.0 + 10.0 * len(shares))
 def theta_quantiles(
     grid: FactorialGrid, prior: PriorTable, curve: _Floats, total: float, shares: _Floats
 ) -> _Floats:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_part, inlined
+from tierwise._kernels.compiling import compiled_if_many, compiled_part, inlined
 from tierwise._kernels.inversions_lines import MAXIMISED, LineObjective, line_value
 from tierwise._kernels.theta import PriorTable
 
@@ -48,6 +48,11 @@ class SubsetProblem(NamedTuple):
     """Values of lines at equidistant numbers of inversions, 0 where not yet known."""
     memo_offsets: _Integers
     memo_steps: _Floats
+
+
+def _steps(problem: SubsetProblem, n_choices: float, times: float) -> float:
+    """Return how many steps Python takes for so many choices; at a fixed theta, so many times."""
+    return n_choices * (times if problem.objective.prior is None else 400.0)
 
 
 class Grading(NamedTuple):
@@ -187,7 +192,7 @@ def _choose_from(problem: SubsetProblem, whole: int, choices: _Choices) -> int:
     return count
 
 
-@compiled
+@compiled_if_many(lambda problem: _steps(problem, 3**problem.n_items, 50.0))
 def best_values(problem: SubsetProblem) -> tuple[_Floats, _Floats]:
     """Value of the best and of the second best way to make each set the last tiers."""
     n_sets = 1 << problem.n_items
@@ -213,7 +218,7 @@ def best_values(problem: SubsetProblem) -> tuple[_Floats, _Floats]:
     return first, second
 
 
-@compiled
+@compiled_if_many(lambda problem, whole: _steps(problem, 2 ** int(whole).bit_count(), 2.0))
 def choices_from(problem: SubsetProblem, whole: int) -> tuple[_Integers, _Floats]:
     """All choices of a best tier from a set, and what each adds to the value of what remains.
 
@@ -225,7 +230,7 @@ def choices_from(problem: SubsetProblem, whole: int) -> tuple[_Integers, _Floats
     return choices.tiers[:count], choices.terms[:count]
 
 
-@compiled
+@compiled_if_many(lambda problem, grading: _steps(problem, 3**problem.n_items, 3.0))
 def sum_values(problem: SubsetProblem, grading: Grading) -> tuple[_Floats, _Floats]:
     """Log of the sum over all ways to make each set the last tiers; of all items, shares by kind.
 

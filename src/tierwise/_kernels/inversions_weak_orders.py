@@ -12,15 +12,18 @@ letters are left.
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_part, inlined
+from tierwise._kernels.compiling import compiled, compiled_if_many, compiled_part, inlined
 from tierwise._kernels.inversions_lines import FactorialGrid, integrate_line
 from tierwise._kernels.theta import PriorTable
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
 
+# What EM asks for is asked for again and again.
+_TIMES_IN_EM = 5.0
 
-@compiled
+
+@compiled_if_many(lambda first: 0.5 * first.size)
 def count_tied_blocks(first: npt.NDArray[np.int32]) -> tuple[int, int]:
     """Return the number of blocks with several items, and of the items in them."""
     n_items = first.shape[1]
@@ -38,7 +41,7 @@ def count_tied_blocks(first: npt.NDArray[np.int32]) -> tuple[int, int]:
     return n_blocks, n_members
 
 
-@compiled
+@compiled_if_many(lambda first, *_: first.size)
 def list_tied_blocks(
     first: npt.NDArray[np.int32],
     weights: _Floats,
@@ -65,7 +68,7 @@ def list_tied_blocks(
                 words[block_at[place], item >> 6] |= np.uint64(1) << np.uint64(item & 63)
 
 
-@compiled
+@compiled_if_many(lambda words, n_items, *_: len(words) * n_items)
 def members_of_words(
     words: npt.NDArray[np.uint64], n_items: int, offsets: _Integers, members: _Integers
 ) -> None:
@@ -87,7 +90,7 @@ def words_of_members(offsets: _Integers, members: _Integers, words: npt.NDArray[
             words[block, item >> 6] |= np.uint64(1) << np.uint64(item & 63)
 
 
-@compiled
+@compiled_if_many(lambda above, *_: 0.3 * above.size)
 def count_inversions_by_line(above: _Floats, labels: _Integers, n_tiers: int) -> _Floats:
     """Inversions of each line: ``b`` above ``a`` though ``a`` is of the line's better tier."""
     totals = np.zeros(n_tiers)
@@ -98,7 +101,9 @@ def count_inversions_by_line(above: _Floats, labels: _Integers, n_tiers: int) ->
     return totals
 
 
-@compiled
+@compiled_if_many(
+    lambda offsets, members, weights, labels, n_tiers, width: len(members) + n_tiers * len(weights)
+)
 def block_histograms(
     offsets: _Integers,
     members: _Integers,
@@ -322,7 +327,7 @@ def draw_line_by_line(
     return orderings
 
 
-@compiled
+@compiled_if_many(lambda sequences, *_: _TIMES_IN_EM * sequences.size)
 def tally_weak_orders(
     sequences: _Integers,
     starts: npt.NDArray[np.int32],
@@ -370,7 +375,7 @@ def tally_weak_orders(
     return all_inversions, log_orders
 
 
-@compiled
+@compiled_if_many(lambda sequences, *_: _TIMES_IN_EM * sequences.size)
 def add_expected_precedence(
     sequences: _Integers,
     starts: npt.NDArray[np.int32],

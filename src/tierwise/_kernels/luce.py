@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_part
+from tierwise._kernels.compiling import compiled, compiled_if_many, compiled_part
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
@@ -225,7 +225,7 @@ def write_rests(
         rests[place - begin] = rests[place - begin + 1] + worths[labels[order[place]]]
 
 
-@compiled
+@compiled_if_many(lambda races, *_: 5.0 * len(races.answers.order))
 def log_probabilities(races: TierRaces, log_worths: _Floats, logs: _Floats) -> None:
     """Write the log probability of each answer, given the log worths of tiers."""
     order, block_starts, first_blocks, _ = races.answers
@@ -395,7 +395,7 @@ def _add_by_tier(
             row[tier] += weight * left[tier]
 
 
-@compiled
+@compiled_if_many(lambda races, *_: 6.0 * len(races.answers.order))
 def derivatives_of_races(
     races: TierRaces, log_worths: _Floats, gradient: _Floats, hessian: _Floats
 ) -> float:

@@ -21,7 +21,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_part, inlined
+from tierwise._kernels.compiling import compiled_if_many, compiled_part, inlined
 from tierwise._kernels.luce import TierRaces, derivatives_of_races
 from tierwise._kernels.luce_chain import in_order
 
@@ -53,7 +53,7 @@ class TierChoices(NamedTuple):
     """How often an item of each tier was chosen."""
 
 
-@compiled
+@compiled_if_many(lambda choices, *_: 0.3 * choices.members.size * choices.members.shape[1])
 def derivatives_of_choices(
     choices: TierChoices, point: _Floats, gradient: _Floats, hessian: _Floats
 ) -> float:
@@ -112,7 +112,7 @@ class TierMeetings(NamedTuple):
     """How often that happened of which each factor raises the chance."""
 
 
-@compiled
+@compiled_if_many(lambda meetings, *_: 2.0 * meetings.met.size)
 def derivatives_of_meetings(
     meetings: TierMeetings, point: _Floats, gradient: _Floats, hessian: _Floats
 ) -> float:
@@ -379,7 +379,7 @@ def _climb(
     return value, likelihood, hessian
 
 
-@compiled
+@compiled_if_many(lambda races, *_: 15.0 * len(races.answers.order))
 def climb_by_races(
     races: TierRaces, prior: WorthPrior, point: _Floats, least_gain: float
 ) -> tuple[float, float, _Floats]:
@@ -387,7 +387,7 @@ def climb_by_races(
     return _climb(derivatives_of_races, races, prior, point, least_gain)
 
 
-@compiled
+@compiled_if_many(lambda choices, *_: 1.5 * choices.members.size * choices.members.shape[1])
 def climb_by_choices(
     choices: TierChoices, prior: WorthPrior, point: _Floats, least_gain: float
 ) -> tuple[float, float, _Floats]:
@@ -395,7 +395,7 @@ def climb_by_choices(
     return _climb(derivatives_of_choices, choices, prior, point, least_gain)
 
 
-@compiled
+@compiled_if_many(lambda meetings, *_: 20.0 * meetings.met.size)
 def climb_by_meetings(
     meetings: TierMeetings, prior: WorthPrior, point: _Floats, least_gain: float
 ) -> tuple[float, float, _Floats]:

@@ -20,7 +20,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_part, inlined
+from tierwise._kernels.compiling import compiled_if_many, compiled_part, inlined
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
@@ -70,7 +70,7 @@ def labels_of(tiers: Tiers) -> _Integers:
 # Loops in place of array expressions, each of which takes a second to compile.
 
 
-@compiled
+@compiled_if_many(lambda tiers, labels: 3.0 * len(labels) ** 2)
 def load_tiers(tiers: Tiers, labels: _Integers) -> None:
     """Make these the tiers; labels count from 0 without gaps."""
     places, pairs, sums, between = tiers

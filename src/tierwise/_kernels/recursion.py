@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_part, inlined
+from tierwise._kernels.compiling import compiled, compiled_if_many, compiled_part, inlined
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
@@ -66,7 +66,7 @@ def lay_out_states(sizes: _Integers, n_states: int) -> States:
     return states
 
 
-@compiled
+@compiled_if_many(lambda states, *_: states.left.size)
 def _fill_states(states: States, counts: _Integers, filled: _Integers) -> None:
     """Fill the order, the starts (given as zeros) and the items left."""
     sizes, _, order, starts, left = states
@@ -155,7 +155,9 @@ def _ways_to(
     return kept, misplaced * behind + placing[block, label], most
 
 
-@compiled
+@compiled_if_many(
+    lambda states, misplaced, placing, binomials, ways, degrees: ways.size * len(states.sizes)
+)
 def ways_by_distance(
     states: States,
     misplaced: int,

@@ -22,12 +22,13 @@ set of all items, a last tier is drawn and taken away until nothing remains.
 """
 
 from collections.abc import Callable
+from math import comb
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_part, inlined
+from tierwise._kernels.compiling import compiled, compiled_if_many, compiled_part, inlined
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
@@ -45,6 +46,15 @@ class _Sets(NamedTuple):
     """Pascal's triangle: entry ``[a, b]`` is ``a`` choose ``b``."""
     starts: _Integers
     """Where each layer begins when all are laid end to end, and where the last one ends."""
+
+
+def n_choices(sizes: _Integers) -> float:
+    """Return how many sets can be the first tiers, with all choices of the last of these tiers."""
+    n_items, number, first = int(sizes.sum()), 0.0, 0
+    for size in sizes.tolist():
+        first += size
+        number += comb(n_items, first) * (n_items + comb(first, size))
+    return number
 
 
 class Layer(NamedTuple):
@@ -253,7 +263,7 @@ def _cheaper(values: _Floats, least: float, before: int | np.int64, cost: float)
     return cheapest
 
 
-@compiled
+@compiled_if_many(lambda linear, pairs, sizes: n_choices(sizes))
 def least_costs(linear: _Floats, pairs_transposed: _Floats, sizes: _Integers) -> _Floats:
     """Least cost of every set that can be the first tiers, all layers laid end to end.
 
@@ -321,7 +331,7 @@ def _label_members(layer: Layer, labels: _Integers, row: int) -> None:
         labels[row, layer.members[position]] = layer.tier
 
 
-@compiled
+@compiled_if_many(lambda linear, pairs, sizes, *_: n_choices(sizes))
 def find_optima(
     linear: _Floats,
     pairs_transposed: _Floats,

@@ -22,7 +22,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_part, inlined
+from tierwise._kernels.compiling import compiled, compiled_if_many, compiled_part, inlined
 from tierwise._kernels.counting import count_up_to
 
 _Floats = npt.NDArray[np.float64]
@@ -86,7 +86,7 @@ def top_of_curve(
     return at
 
 
-@compiled
+@compiled_if_many(lambda coefficients, points: coefficients.size * points.size)
 def evaluate_series(coefficients: _Floats, points: _Floats) -> _Floats:
     """Values of a Chebyshev series at points between -1 and 1, by Clenshaw's recurrence."""
     current = np.zeros(points.shape[0])

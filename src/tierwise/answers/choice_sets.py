@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tierwise._kernels.choice_sets import count_choices, log_probabilities_of_choices
-from tierwise._kernels.compiling import lightly
 from tierwise._kernels.luce_worths import TierChoices
 
 if TYPE_CHECKING:
@@ -69,8 +68,7 @@ class ChoiceSets:
 
     def count(self, weights: Floats) -> CountedChoices:
         """Count choices, given the weight of each distinct answer."""
-        count = lightly(count_choices, len(self.tree.before) + len(self.tree.ends))
-        return CountedChoices(self, *count(*self.tree, weights, *self.members.shape))
+        return CountedChoices(self, *count_choices(*self.tree, weights, *self.members.shape))
 
     @cached_property
     def _known(self) -> dict[tuple[bytes, int], Floats]:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from tierwise._kernels.compiling import lightly
 from tierwise._kernels.inversions_weak_orders import block_histograms, count_inversions_by_line
 from tierwise.partition.generalised import coefficients_of_lines
 from tierwise.tiers import log_factorials
@@ -154,10 +153,8 @@ class CurveOfLines:
         """
         sizes = np.bincount(labels)
         n_tiers, width = len(sizes), counts.largest_block + 1
-        count_by_line = lightly(count_inversions_by_line, len(labels) ** 2)
-        totals = count_by_line(counts.above, labels, n_tiers)[:-1]
-        n_steps = len(counts.block_members) + n_tiers * len(counts.block_weights)
-        of_tier, of_tail = lightly(block_histograms, n_steps)(
+        totals = count_inversions_by_line(counts.above, labels, n_tiers)[:-1]
+        of_tier, of_tail = block_histograms(
             counts.block_offsets, counts.block_members, counts.block_weights, labels, n_tiers, width
         )
         logs = log_factorials(counts.n_items)

@@ -282,7 +282,8 @@ def demo(
     quiet: options.Quiet = False,
 ) -> None:
     """Find the tiers of real data: 2262 rankings of four political goals (Croon, 1989)."""
-    compile_beside("demo")
+    if report is not None:
+        compile_beside("report: rankings, complete")
     from tierwise.data.datasets import load_political_goals
     from tierwise.posterior.run import sample_posterior
     from tierwise.searching.choice import choose

@@ -447,18 +447,16 @@ class WeakOrderCounts:
         """
         from tierwise._kernels import counting
         from tierwise._kernels import inversions_weak_orders as kernels
-        from tierwise._kernels.compiling import lightly
 
         first = np.ascontiguousarray(first_places(np.asarray(patterns, dtype=np.int32)))
         n_rows, n_items = first.shape
         row_weights = np.ones(n_rows) if weights is None else np.asarray(weights, dtype=np.float64)
         above = np.zeros((n_items, n_items))
         counting.add_block_pair_counts(first, row_weights, above)
-        n_blocks, _ = lightly(kernels.count_tied_blocks, first.size)(first)
+        n_blocks, _ = kernels.count_tied_blocks(first)
         words = np.zeros((n_blocks, _n_words(n_items)), dtype=np.uint64)
         block_weights = np.zeros(n_blocks)
-        list_blocks = lightly(kernels.list_tied_blocks, 2 * first.size)
-        list_blocks(first, row_weights, words, block_weights)
+        kernels.list_tied_blocks(first, row_weights, words, block_weights)
         return cls._from_words(n_items, float(row_weights.sum()), above, words, block_weights)
 
     @classmethod
@@ -489,7 +487,6 @@ class WeakOrderCounts:
     ) -> WeakOrderCounts:
         """Merge blocks that are equal."""
         from tierwise._kernels import inversions_weak_orders as kernels
-        from tierwise._kernels.compiling import lightly
 
         kept = weights > 0.0
         words, weights = np.ascontiguousarray(words[kept]), weights[kept]
@@ -505,8 +502,7 @@ class WeakOrderCounts:
         sizes = bits.sum(axis=1, dtype=np.int64)
         offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         members = np.zeros(int(offsets[-1]), dtype=np.int64)
-        list_members = lightly(kernels.members_of_words, len(distinct) * n_items)
-        list_members(np.ascontiguousarray(distinct), n_items, offsets, members)
+        kernels.members_of_words(np.ascontiguousarray(distinct), n_items, offsets, members)
         return cls(n_items, n_rankings, above, offsets, members, merged)
 
     def __add__(self, other: WeakOrderCounts) -> WeakOrderCounts:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tierwise._kernels.compiling import lightly
 from tierwise._kernels.counting import add_block_pair_counts
 from tierwise._util.checks import (
     check_choice,
@@ -750,8 +749,7 @@ class Rankings:
         open_places = self.unranked == "anywhere"
         places = self.patterns if open_places else encoding.first_places(self.patterns)
         counts = np.zeros((len(self.items),) * 2, dtype=self.pattern_weights.dtype)
-        add_counts = lightly(add_block_pair_counts, places.shape[0] * places.shape[1] ** 2)
-        add_counts(places, self.pattern_weights, counts)
+        add_block_pair_counts(places, self.pattern_weights, counts)
         return counts
 
     @property

@@ -43,6 +43,17 @@ _OF_BEGINNING: dict[bytes, FileFormat] = {
 }
 
 
+def reader_of(content: bytes) -> Any:
+    """Return what arrow reads bytes from: a copy in its own memory.
+
+    Its threads may let go of the memory after the program has ended. For memory of Python's they
+    would need Python to do so, and abort the process where there is none any more.
+    """
+    copied = pa.allocate_buffer(len(content))
+    memoryview(copied).cast("B")[:] = content
+    return pa.BufferReader(copied)
+
+
 @dataclass(frozen=True)
 class Source:
     """Something to read, with the name by which messages call it.
@@ -64,7 +75,7 @@ class Source:
     def open(self) -> Any:
         """Open for arrow, from the start."""
         if self.path is None:
-            return pa.BufferReader(self.content)
+            return reader_of(self.content or b"")
         return pa.OSFile(str(self.path))
 
     def head(self, n_bytes: int = 65536) -> bytes:

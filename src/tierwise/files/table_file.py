@@ -19,7 +19,7 @@ from tierwise.files.layouts import Roles, assign_roles, columns_for_people
 from tierwise.files.missing import leave_blank
 from tierwise.files.options import ReadingNotes, TableOptions
 from tierwise.files.places import EncodedRankings
-from tierwise.files.source import Source
+from tierwise.files.source import Source, reader_of
 from tierwise.files.tables import (
     in_order_of_appearance,
     new_items,
@@ -371,14 +371,14 @@ def _parse(lines: bytes, source: Source, n_before: int) -> Any:
     _check_lines(lines, source, n_before)
     pieces = arrow_json.ReadOptions(block_size=len(lines) + 1)
     try:
-        table = arrow_json.read_json(pa.BufferReader(lines), pieces)
+        table = arrow_json.read_json(reader_of(lines), pieces)
         moments = [field.name for field in table.schema if pa.types.is_timestamp(field.type)]
         if not moments:
             return table
         # Texts that look like dates are texts, as everywhere else.
         texts = pa.schema([(name, pa.string()) for name in moments])
         return arrow_json.read_json(
-            pa.BufferReader(lines), pieces, arrow_json.ParseOptions(explicit_schema=texts)
+            reader_of(lines), pieces, arrow_json.ParseOptions(explicit_schema=texts)
         ).select(table.column_names)
     except pa.ArrowInvalid as error:
         raise _explain(error, lines, source, n_before) from None
