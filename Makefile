@@ -10,13 +10,14 @@ unexport PYTHONDONTWRITEBYTECODE
 # In this order, which conftest.py explains, nothing is compiled twice.
 IN_PARALLEL := --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo compiler-installed run-installed dev-installed lint-installed warm-up test-ready test test-slow test-all test-lowest coverage lint format build check-dist bench bench-history \
+.PHONY: demo compiler-installed run-installed dev-installed lint-installed warm-up test-ready test test-thorough test-slow test-all test-lowest coverage lint format build check-dist bench bench-history \
   bench-compare studies studies-quick docs docs-installed notebooks clean help
 
 help:
 	@echo "make demo       install into $(VENV) and find the tiers of a real data set"
 	@echo "make warm-up    compile beforehand what first uses would wait for"
 	@echo "make test       install what the tests need and run them"
+	@echo "make test-thorough  run those that take a second or more, or need servers and browsers"
 	@echo "make test-slow  run the tests that take longer"
 	@echo "make test-lowest    run the tests with the oldest versions of everything that pyproject.toml allows"
 	@echo "make coverage   run the tests and say which lines none of them reaches"
@@ -83,10 +84,13 @@ test-ready:
 test: test-ready
 	$(BIN)/python -m pytest $(IN_PARALLEL)
 
+test-thorough: test-ready
+	$(BIN)/python -m pytest -m "thorough and not slow" $(IN_PARALLEL)
+
 test-slow: $(VENV)/.dev-installed
 	$(BIN)/python -m pytest -m slow --timeout 1800 $(IN_PARALLEL)
 
-test-all: test test-slow
+test-all: test test-thorough test-slow
 
 # The oldest Python that pyproject.toml allows, and an environment of its own.
 PYTHON_LOWEST ?= python3.11
@@ -103,10 +107,10 @@ $(VENV_LOWEST)/.installed: pyproject.toml tools/lowest_versions.py
 # deprecated since, which is not ours to repair. TESTS=tests/model runs some of the tests.
 test-lowest: $(VENV_LOWEST)/.installed
 	NUMBA_CACHE_DIR=$(abspath $(VENV_LOWEST))/numba $(VENV_LOWEST)/bin/python -m pytest \
-	  -W ignore::DeprecationWarning $(IN_PARALLEL) $(TESTS)
+	  -W ignore::DeprecationWarning -m "not slow" $(IN_PARALLEL) $(TESTS)
 
 coverage: $(VENV)/.dev-installed
-	$(BIN)/python -m pytest $(IN_PARALLEL) --cov --cov-report term-missing
+	$(BIN)/python -m pytest -m "not slow" $(IN_PARALLEL) --cov --cov-report term-missing
 
 lint: $(VENV)/.lint-installed
 	$(BIN)/ruff check

@@ -48,6 +48,10 @@ _LONG = (
 )
 
 
+# Servers, browsers, processes, large files: whoever changes them runs them, and the gate does.
+_THOROUGH = ("tests/web", "tests/e2e", "tests/robustness", "tests/scale", "tests/fuzz")
+
+
 def _package(nodeid):
     path = PurePosixPath(nodeid.partition("::")[0])
     return "/".join(path.parts[:2])
@@ -59,9 +63,13 @@ def _turn(item):
     return order.index(package) if package in order else len(order)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """Put the tests in order, and look for garbage less often: what they import stays."""
     items.sort(key=_turn)
+    for item in items:
+        if _package(item.nodeid) in _THOROUGH:
+            item.add_marker(pytest.mark.thorough)
     # Not frozen: hypothesis asks who refers to its generators, and frozen objects do not tell.
     gc.set_threshold(50_000, 20, 100)
 

@@ -167,6 +167,7 @@ def test_nothing_is_started_where_it_would_not_help(tmp_path):
             assert children(process) == []
 
 
+@pytest.mark.thorough
 def test_what_is_on_disk_is_not_missing(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     assert n_missing([ONE]) == 1

@@ -77,6 +77,7 @@ with silent_compiling() if {silent} else nullcontext():
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("terminal", "silent", "times"), [(True, False, 1), (True, True, 0), (False, False, 0)]
 )

@@ -147,6 +147,7 @@ def test_sampled_expectations_agree_with_exact_ones():
     assert more.monte_carlo_error == pytest.approx(check.monte_carlo_error / 2, rel=0.05)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("sizes", "theta", "n_rankings"),
     [
@@ -253,6 +254,7 @@ def test_pairs_count_as_often_as_answers_order_them():
     assert check.pairs_off_by_chance == pytest.approx(np.sqrt(by_chance / answers))
 
 
+@pytest.mark.thorough
 def test_pairs_of_a_true_model_are_off_by_chance():
     tiers = Tiers([["a"], ["b", "c"], ["d"]])
     model = tw.ClusteredMallows(tiers, theta=0.4)
@@ -435,6 +437,7 @@ def test_lines_of_inversions_have_the_theta_of_the_model():
     assert [line.theta for line in check.lines] == pytest.approx([0.7, 0.7], abs=0.05)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("distance", "concentration"),
     [

@@ -82,6 +82,7 @@ def test_answers_of_one_person_go_together():
     assert scores[0] <= scores[1] < 1.6 * max(scores[0], 2.0)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("sizes", "theta", "n_people", "per_person", "mistakes"),
     [

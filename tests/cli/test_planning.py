@@ -67,6 +67,7 @@ def test_next_asks_for_subsets(votes):
     assert "item_3" in json.loads(run("next", votes, *options).stdout)["questions"][0]
 
 
+@pytest.mark.thorough
 def test_enough_says_what_is_settled(votes):
     options = ["--futures", 2, "--streams", 2, "--seed", 1]
     with computed_once("tierwise.planning.stopping", "enough"):

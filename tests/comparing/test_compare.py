@@ -240,6 +240,7 @@ def test_what_is_written(compared, tmp_path):
     assert "Nemenyi" in compared.summary()
 
 
+@pytest.mark.thorough
 def test_mteb_from_file_to_pdf(tmp_path):
     compared = tw.compare(shared_data("mteb") / "scores.csv", better="higher", rng=1)
     tw.plots.rank_diagram(compared).figure.savefig(tmp_path / "mteb.pdf")

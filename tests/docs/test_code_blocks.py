@@ -32,6 +32,7 @@ def page_to_run(page, name):
     return pytest.param(page, id=name, marks=[pytest.mark.slow] if slow else [])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("page", [*map(page_to_run, PAGES, NAMES)])
 def test_page_does_what_it_shows(page, tmp_path):
     if page.name == "command-line.md" and RICH < (14, 3):

@@ -92,6 +92,7 @@ PARTS = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("sizes", "distance", "concentration", "thetas"),
     [pytest.param(*one, marks=() if one[0] == (1, 2, 1) else pytest.mark.slow) for one in PARTS],

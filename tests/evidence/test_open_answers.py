@@ -107,6 +107,7 @@ def test_all_tiers_and_completions_are_summed_over(kind, distance, sizes):
     assert found == pytest.approx(naive_log_evidence(kind, sizes, distance, 3.0, 1.0), abs=1e-6)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["below", "anywhere", "preferences"])
 @pytest.mark.parametrize("sizes", [(2, 1, 1), pytest.param((1, 3), marks=pytest.mark.slow)])
 def test_an_estimate_is_as_good_as_it_says(kind, sizes):
@@ -123,6 +124,7 @@ def test_an_estimate_is_as_good_as_it_says(kind, sizes):
     assert abs(found - naive_log_evidence(kind, sizes)) < 7 * found.standard_error
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("sizes", [pytest.param((1, 3), marks=pytest.mark.slow), (2, 1, 1)])
 def test_mistaken_answers_have_an_evidence(sizes):
     votes = tw.Preferences(VOTES, items="abcd", cycles="keep")

@@ -21,12 +21,14 @@ def there_and_back(answers, file_name, *, layout="orderings", **options):
         return read_rankings(path, unranked=answers.unranked, **options)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("file_name", ["answers.csv", "answers.parquet"])
 @given(answers=rankings(with_ties=False))
 def test_orderings(file_name, answers):
     assert there_and_back(answers, file_name) == answers
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("file_name", ["answers.csv", "answers.parquet"])
 @pytest.mark.parametrize("layout", ["ranks", "long"])
 @given(answers=rankings())

@@ -111,6 +111,7 @@ def test_the_model_answers_what_people_were_asked(cycles):
     assert np.median(again.log_worths[:, first]) == pytest.approx(np.log(fit.worths[0]), abs=0.35)
 
 
+@pytest.mark.thorough
 def test_workers_do_not_matter():
     battles = battles_of(model_of((2, 2), (3.0, 1.0)), 300, np.random.default_rng(1))
     fit = tw.search(battles, family="luce").best

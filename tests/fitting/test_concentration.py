@@ -209,6 +209,7 @@ def test_the_check_names_the_option_and_is_satisfied_by_it():
     assert several.verdict == "fits"
 
 
+@pytest.mark.thorough
 def test_formula_one():
     races = tw.load_f1(shared_data("f1") / "f1db_2015_2016_results.csv")
     single = tw.fit(races, F1_SIZES)

@@ -60,6 +60,7 @@ def expected(data):
     return tables
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "data",
     [

@@ -90,6 +90,7 @@ def test_answers_that_may_be_mistaken():
     assert tw.fit(said, tiers=[["c", "d"], ["a", "b"]], rng=1).behind > 5
 
 
+@pytest.mark.thorough
 def test_answers_whose_completions_are_drawn(monkeypatch):
     monkeypatch.setattr("tierwise.answers.dispatch.MOST_COMPLETIONS", 1, raising=False)
     rng = np.random.default_rng(1)

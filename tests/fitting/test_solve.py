@@ -159,6 +159,7 @@ FILES = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", FILES)
 def test_files_with_incomplete_rankings_and_ties_are_fitted(name):
     rankings = tw.read_rankings(shared_data("preflib") / name, unranked="below")

@@ -33,6 +33,7 @@ def run_chain(
     return Draws(labels[warmup + thin - 1 :: thin], thetas[warmup + thin - 1 :: thin])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("complete", "penalised", "by_line"),
     [

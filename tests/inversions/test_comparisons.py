@@ -83,6 +83,7 @@ def test_integrated_likelihood_of_narrow_peaks(n_battles):
     assert found == pytest.approx(wanted, abs=1e-6)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("prior_sizes", ["uniform", "sceptical"])
 def test_posterior_is_the_exact_one(prior_sizes):
     wins = np.array([[0, 4, 6, 5], [2, 0, 3, 5], [1, 3, 0, 3], [1, 2, 3, 0]], dtype=float)

@@ -147,6 +147,7 @@ def passed_or_failed(n_items):
     return WeakOrderCounts.from_patterns(tasks)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("answers", ["complete", "ties", "passed or failed"])
 def test_maintained_sums_stay_right(answers):
     """Items and tiers move at random; all sums are those of a fresh start."""

@@ -68,6 +68,7 @@ def made(worths, n_battles, seed, drawn, position, **fixed):
     return battles, reference.BattlesWithEffects(outcomes, **fixed)
 
 
+@pytest.mark.thorough
 @settings(max_examples=25)
 @given(st.integers(2, 4), st.sampled_from(CHOICES), st.integers(0, 99), st.data())
 def test_likelihood_gradient_and_hessian(n_items, choice, seed, data):
@@ -153,6 +154,7 @@ def test_worths_and_effects_are_most_probable_and_their_precision_is_that_of_the
     assert -np.array(bends) / 4e-6 == pytest.approx(found.precision, rel=1e-4, abs=1e-3)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("drawn", "position"), BOTH_OR_SLOW)
 @pytest.mark.parametrize(
     "labels",
@@ -169,6 +171,7 @@ def test_evidence_is_that_of_quadrature(drawn, position, labels):
     assert best.log_evidence == pytest.approx(expected, abs=0.15)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("drawn", "position"), BOTH_OR_SLOW)
 @pytest.mark.parametrize("n_battles", [6, pytest.param(40, marks=pytest.mark.slow)])
 def test_the_chain_draws_from_the_posterior(drawn, position, n_battles):

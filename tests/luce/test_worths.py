@@ -145,6 +145,7 @@ def cases(n_items, n_answers):
         yield small(kind, WORTHS[n_items], n_answers, seed=number)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "n_answers", [6, *(pytest.param(number, marks=pytest.mark.slow) for number in (20, 60))]
 )

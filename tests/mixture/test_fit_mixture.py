@@ -203,6 +203,7 @@ def test_answers_that_leave_no_doubt_about_blocks_will_do():
     assert found.log_likelihood == pytest.approx(expected, abs=1e-3)
 
 
+@pytest.mark.thorough
 def test_each_choice_changes_something(two_groups):
     rankings, _ = two_groups
     base = {"n_groups": 2, "sizes": (1, 2, 1, 2), "rng": 1}

@@ -46,6 +46,7 @@ def exact_posterior(prior_shares):
     return {pair: mass / total for pair, mass in of_tiers.items()}, squares / total
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("prior_shares", "n_draws"),
     [(3.0, 2000), *(pytest.param(one, 4000, marks=pytest.mark.slow) for one in (3.0, 1.0))],

@@ -158,6 +158,7 @@ def test_the_best_swap_gains_what_it_says(problem, distance, seed):
     assert gain == pytest.approx(highest - value(labels.tolist()), abs=1e-9)
 
 
+@pytest.mark.thorough
 @given(problems(), st.sampled_from(sorted(reference.DISTANCES)), st.booleans())
 def test_no_step_lowers_the_criterion(problem, distance, searched):
     sizes, orderings, weights = problem
@@ -168,6 +169,7 @@ def test_no_step_lowers_the_criterion(problem, distance, searched):
     assert np.diff(run.history).min(initial=0.0) >= -1e-9 * abs(run.history[0])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("sizes", [(1,) * 7, (2, 3, 2), "search"])
 def test_long_runs_never_fall(sizes):
     rng = np.random.default_rng(3)

@@ -29,6 +29,7 @@ def comparison(n_methods):
         )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("n_methods", "along"),
     [
@@ -69,6 +70,7 @@ def test_names_do_not_overlap(n_methods, along, tmp_path):
         assert (tmp_path / f"methods.{ending}").stat().st_size > 1000
 
 
+@pytest.mark.thorough
 def test_bars_that_would_touch_are_below_each_other():
     compared = comparison(31)
     ax = plots.rank_diagram(compared)

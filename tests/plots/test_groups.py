@@ -61,6 +61,7 @@ def test_numbers_without_errors_and_infinite_ones_are_written_plainly(mixture):
     assert shown[:3] == ["group 1", "100.0%", "theta infinite"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("n_groups", [1, 6])
 def test_lists_of_25_items_stay_apart_and_within_the_axes(mixture, many_tiers, n_groups):
     group = replace(mixture.groups[0], tiers=many_tiers, sizes=many_tiers.sizes)
@@ -124,6 +125,7 @@ def test_figures_are_drawn_where_asked(draw, mixture):
     assert draw(mixture, ax=ax) is ax
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("n_groups", [2, 5])
 def test_legend_of_memberships_fits_the_figure_of_the_report(n_groups):
     found = tw.fit_mixture(

@@ -64,6 +64,7 @@ def test_bars_of_many_tiers_have_a_legend_that_fits():
     assert box.x1 <= ax.figure.bbox.x1 + 1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("n_items", [2, 4, 9])
 def test_colour_bars_of_the_report_are_labelled_within_the_figure(n_items):
     tiers = tw.Tiers.from_sizes((1, n_items - 1), range(n_items))

@@ -40,6 +40,7 @@ def exact_posterior(sizes, distance):
     return weights
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::tierwise.TierwiseWarning")
 @pytest.mark.parametrize(
     ("sizes", "distance"),

@@ -92,6 +92,7 @@ def log_prior(labels, prior_sizes):
     return value + 1 - len(sizes) - log(2 * several)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("make", "prior_sizes"),
     [
@@ -173,6 +174,7 @@ def test_many_items_with_gaps_take_seconds_and_say_what_is_sure():
     )
 
 
+@pytest.mark.thorough
 def test_preferences_of_judges_who_gave_many_answers_have_a_leaderboard():
     truth = tw.Tiers([["a", "b"], ["c", "d", "e"]])
     rng = np.random.default_rng(2)
@@ -188,6 +190,7 @@ def test_preferences_of_judges_who_gave_many_answers_have_a_leaderboard():
     assert "draws of the posterior" in board.note()
 
 
+@pytest.mark.thorough
 def test_sure_tiers_cost_least_of_all_that_keep_sure_differences():
     rng = np.random.default_rng(3)
     bound = 0

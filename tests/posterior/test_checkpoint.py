@@ -28,6 +28,7 @@ def draws_on_disk(folder, number):
         return json.loads(str(saved["stand"]))["draws"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "case",
     [

@@ -99,6 +99,7 @@ def every_pair_but_slow(hows, slow):
     ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("how", "unranked"),
     every_pair_but_slow(
@@ -197,6 +198,7 @@ def test_weak_orders_around_a_strict_consensus_are_drawn_as_if_they_were_complet
         assert posterior.log_evidence == pytest.approx(constant, abs=1e-3)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("how", "unranked", "draws"),
     [

@@ -176,6 +176,7 @@ def test_splits_and_merges_are_corrected_for_their_number():
     assert chi2.sf(statistic, len(everything) - 1) > TINY
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("counts", "prior_sizes"),
     [

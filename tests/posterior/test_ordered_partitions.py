@@ -93,6 +93,7 @@ def theta_p_value(answers, enumerated, thetas):
     return kstest(np.log(thetas), lambda x: np.interp(x, LOG_THETAS, cumulative)).pvalue
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("n_items", "complete", "prior", "concentration"),
     [

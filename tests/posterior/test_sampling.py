@@ -55,6 +55,7 @@ _BUT_EXCHANGE = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("way", _BUT_SLOW)
 def test_posterior_is_that_of_enumeration(way):
     posterior = sample_posterior(
@@ -85,6 +86,7 @@ def test_posterior_of_political_goals_is_that_of_enumeration(goals, goals_refere
         assert theta_p_value(posterior.thetas, goals_reference) > TINY
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "options", [{"method": "exact"}, {"method": "mcmc", "thin": 4, "draws": 400}]
 )
@@ -190,6 +192,7 @@ def test_pseudo_posterior_of_political_goals(goals):
     assert posterior.tiers("consensus") == posterior.tiers()
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::tierwise.TierwiseWarning")
 @pytest.mark.parametrize(
     "options", [{"method": "exact"}, {"method": "mcmc"}, {"theta_update": "integrated"}]

@@ -34,6 +34,7 @@ def test_draws_of_a_prolonged_chain_lie_twice_as_far_apart(n_draws, thin, part_d
     assert chain.state.iteration == thetas[-1]
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::tierwise.TierwiseWarning")
 def test_chains_that_have_not_settled_go_on_and_say_how_far_draws_are_apart(monkeypatch):
     monkeypatch.setattr("tierwise.posterior.run._LEAST_SHARE", 1.0)  # more than chains are worth

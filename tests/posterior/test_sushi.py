@@ -87,6 +87,7 @@ def test_search_by_evidence_agrees(tohoku):
         assert found[sizes] == pytest.approx(exact[sizes], rel=1e-5)
 
 
+@pytest.mark.thorough
 def test_strict_consensus_of_all_is_that_of_bayesmallows():
     rankings = tw.load_sushi(shared_data("sushi"))
     posterior = sample_posterior(

@@ -36,6 +36,7 @@ def pairs(tmp_path_factory):
     return reported("pairs", tmp_path_factory.mktemp("pairs"))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("ask", ["complete", "pairs"])
 def test_pages_say_what_enough_says(ask, request):
     data, shown, page = request.getfixturevalue(ask)
@@ -46,6 +47,7 @@ def test_pages_say_what_enough_says(ask, request):
     assert shown.forecast.sentence() == said.sentence()
 
 
+@pytest.mark.thorough
 def test_pages_of_the_leaderboard_command_say_it(tmp_path):
     data = Design("pairs").answers(MODEL, 80, np.random.default_rng(5))
     rows = [

@@ -246,6 +246,7 @@ def test_answers_that_leave_blocks_open_are_resampled_too(tmp_path):
     assert "co-tiers-title" in page.ids
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "rankings",
     [

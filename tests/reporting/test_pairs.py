@@ -39,6 +39,7 @@ def doubted(tmp_path_factory):
     return write(said_by_rankings("keep"), folder, family="mallows", uncertainty="bootstrap")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("which", ["trusted", "doubted"])
 def test_page_speaks_of_answers(which, request):
     analysis, text, page = request.getfixturevalue(which)
@@ -84,6 +85,7 @@ def test_an_infinite_theta_beside_mistakes_is_no_agreement_of_answers(doubted):
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("rows", "items", "cycles", "said"),
     [

@@ -51,6 +51,7 @@ def test_series_of_estimates_is_as_good_as_they_are():
         assert found != wanted
 
 
+@pytest.mark.thorough
 @given(
     sizes=st.sampled_from([(2, 2), (1, 1, 1), (1, 3), (2, 1, 2)]),
     n_rankings=st.sampled_from([1, 3, 20, 300]),

@@ -233,6 +233,7 @@ def test_thetas_are_integrated_out_where_very_many_agree(n_rankings, sizes, conc
     assert limit - 30.0 * answers.partition.n_parts < float(value) < limit
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("n_rankings", [10, pytest.param(3000, marks=pytest.mark.slow)])
 def test_two_thetas_are_integrated_out_as_by_a_grid(n_rankings):
     sizes, prior = (2, 1, 1), tw.Gamma(2, 2)
