@@ -1,6 +1,8 @@
 """Distances: definitions, counts, swaps, and the properties that the model rests on."""
 
 import re
+from itertools import permutations
+from math import exp, log
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import reference
-from tierwise import Counts, InputError, Rankings, partition_function
+from tierwise import (
+    ClusteredMallows,
+    Counts,
+    InputError,
+    Rankings,
+    Tiers,
+    fit,
+    partition_function,
+)
 from tierwise._kernels.orderings import walk
 from tierwise.distances import Distance, Rule, distance_names, get_distance
 
@@ -47,9 +57,14 @@ def test_lists_for_people_leave_out_no_distance():
     ]
     found = {where for where, _ in lists}
     assert {"glossary.md", "other-packages.md", "theory.md", "fit.py"} <= found
+    lacking = []
     for where, paragraph in lists:
-        missing = [name for name in NAMES if not re.search(rf"\b{name}\b", paragraph)]
-        assert not missing, f"{where}: {paragraph.strip()[:100]}"
+        # A name in quotes is not taken for a word of the same spelling.
+        quote = re.search(r"([\"']?)kendall", paragraph)[1]
+        missing = [name for name in NAMES if not re.search(rf"{quote}\b{name}\b{quote}", paragraph)]
+        if missing:
+            lacking.append(f"{where} lacks {missing}: {paragraph.strip()[:100]}")
+    assert not lacking, "\n".join(lacking)
 
 
 def test_the_papers_example():
@@ -176,6 +191,78 @@ def test_ties_cost_as_much_as_reversals_or_nothing():
         partition_function((2, 2), HalfTied())
     with pytest.raises(InputError, match="tied"):
         partition_function((2, 2), FreeTies())
+
+
+class ByPlacing(Distance):
+    """An additive distance, from what items cost."""
+
+    name = "by placing"
+    description = "given by a matrix"
+
+    def __init__(self, placing, blocks=None):
+        self._placing = np.array(placing)
+        self._blocks = blocks
+
+    def blocks(self, sizes):
+        return self._blocks or sizes
+
+    def rule(self, sizes):
+        return Rule(misplaced=0, placing=self._placing, unit=1.0, tied=0)
+
+
+@pytest.mark.parametrize(
+    ("distance", "complaint"),
+    [
+        (ByPlacing([[0, 0, 2], [0, 0, 1], [1, 0, 0], [2, 1, 0]], (1, 1, 1, 1)), "blocks of sizes"),
+        (ByPlacing([[0, 1, 2], [1, 0, 1], [2, 1, 0]], (2, 1, 1)), "blocks of sizes"),
+        (ByPlacing([[1, 2, 3], [2, 1, 2], [3, 2, 1]]), "diagonal"),
+        (ByPlacing([[0, 0, 1], [0, 0, 1], [1, 1, 0]]), "more than 0"),
+        # Three items may change places in turn, and nothing is paid.
+        (ByPlacing([[0, 0, 1], [1, 0, 0], [0, 1, 0]]), "more than 0"),
+    ],
+)
+def test_rules_that_methods_cannot_rely_on_are_refused(distance, complaint):
+    rankings = Rankings.from_orderings([list("abcd"), list("bacd")])
+    with pytest.raises(InputError, match=complaint):
+        partition_function((1, 2, 1), distance)
+    with pytest.raises(InputError, match=complaint):
+        fit(rankings, (1, 2, 1), distance)
+
+
+def test_items_that_rise_may_cost_nothing():
+    only_falls = ByPlacing(np.tril(np.ones((3, 3), dtype=np.int64), -1))
+    expected = [
+        sum(reference.labels_of((1, 2, 1))[place] > label for place, label in enumerate(sequence))
+        for sequence in permutations((0, 1, 1, 2))
+    ]
+    found = partition_function((1, 2, 1), only_falls)
+    assert found.log_value(0.7) == pytest.approx(log(sum(exp(-0.7 * units) for units in expected)))
+
+
+@pytest.mark.parametrize("sizes", [(1, 1, 1, 1), (1, 2, 1)])
+@pytest.mark.parametrize("name", ["kendall", "hamming", "footrule", "spearman"])
+def test_a_multiple_of_a_distance_has_a_fraction_of_its_theta(name, sizes):
+    class Multiple(Distance):
+        name = "multiple"
+        description = "two and a half times a distance"
+
+        def rule(self, sizes):
+            known = plain.rule(sizes)
+            return Rule(known.misplaced, known.placing, 2.5 * known.unit, known.tied)
+
+    plain, multiple = get_distance(name), Multiple()
+    one, other = partition_function(sizes, plain), partition_function(sizes, multiple)
+    assert other.log_value(0.2) == pytest.approx(one.log_value(0.5))
+    assert other.mean(0.2) == pytest.approx(2.5 * one.mean(0.5))
+    assert other.variance(0.2) == pytest.approx(2.5**2 * one.variance(0.5))
+    tiers = Tiers.from_sizes(sizes, "abcd")
+    assert ClusteredMallows(tiers, 0.2, multiple).pair_probabilities() == pytest.approx(
+        ClusteredMallows(tiers, 0.5, plain).pair_probabilities()
+    )
+    rankings = Rankings.from_orderings([list("abcd"), list("bacd"), list("dabc"), list("abdc")])
+    fitted, expected = fit(rankings, sizes, multiple), fit(rankings, sizes, plain)
+    assert fitted.theta == pytest.approx(expected.theta / 2.5)
+    assert fitted.log_likelihood == pytest.approx(expected.log_likelihood)
 
 
 def test_rules_in_largest_units():

@@ -127,8 +127,12 @@ class Distance(ABC):
     """A distance between the blocks of an ordering and tiers.
 
     A subclass has a ``name``, a ``description`` and a ``rule``. Functions that take the name of a
-    distance take an object of such a class as well. A pair that is tied in the tiers must cost as
-    much as a reversed one, or nothing if every place is a block of its own.
+    distance take an object of such a class as well.
+
+    All methods rely on this: the distance is 0 for orderings that agree with the tiers, and for no
+    others; blocks have the sizes of the tiers; a pair that is tied in the tiers costs as much as a
+    reversed one. Other rules are refused. `Inversions` alone, which has methods of its own, cuts
+    places into other blocks and charges nothing for tied pairs.
     """
 
     name: ClassVar[str]
@@ -163,7 +167,38 @@ class Distance(ABC):
             raise InputError(
                 f"the blocks of the distance {self.name} must sum to {sum(sizes)}; got {blocks}"
             )
+        if not isinstance(self, Inversions):
+            self._check_what_methods_rely_on(rule, sizes)
         return rule
+
+    def _check_what_methods_rely_on(self, rule: Rule, sizes: Sizes) -> None:
+        """Raise an error if computations with this rule would go wrong."""
+        blocks = self.blocks(sizes)
+        if tuple(blocks) != tuple(sizes):
+            raise InputError(
+                f"the distance {self.name} cuts places into blocks of sizes {blocks} for tiers of "
+                f"sizes {sizes}: blocks must have the sizes of the tiers (only inversions has "
+                "others)"
+            )
+        if rule.tied != rule.misplaced:
+            raise InputError(
+                f"the distance {self.name} charges {rule.tied} for tied pairs and "
+                f"{rule.misplaced} for reversed ones: a tied pair must cost as much as a reversed "
+                "one (only under inversions it costs nothing)"
+            )
+        free = rule.placing == 0
+        if not free.diagonal().all():
+            raise InputError(
+                f"the distance {self.name} must be 0 for orderings that agree with the tiers: the "
+                "diagonal of placing, which is what an item costs in the block of its own tier, "
+                "must be 0"
+            )
+        if rule.additive and np.tril(free, -1).any() and np.triu(free, 1).any():
+            raise InputError(
+                f"the distance {self.name} must be more than 0 for orderings that do not agree "
+                "with the tiers: all entries of placing below its diagonal must be positive, or "
+                "all above it"
+            )
 
     def between(self, sequences: npt.NDArray[np.int64], sizes: Sizes) -> npt.NDArray[np.float64]:
         """Distances of many orderings from tiers.

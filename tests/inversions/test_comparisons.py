@@ -171,9 +171,9 @@ def test_what_battles_do_not_have_is_refused():
         tw.sample_posterior(battles, sizes=(2, 2))
     with pytest.raises(tw.InputError, match="one theta"):
         tw.sample_posterior(battles, concentration="tier")
-    with pytest.raises(tw.InputError, match="pairwise answers"):
+    with pytest.raises(tw.InputError, match="these are battles"):
         tw.search(battles, concentration="tier")
-    with pytest.raises(tw.InputError, match="pairwise answers"):
+    with pytest.raises(tw.InputError, match="these are battles"):
         tw.fit(battles, (2, 2), concentration="tier")
     with pytest.raises(tw.InputError, match="complete rankings"):
         tw.fit(battles, (2, 2), likelihood="pseudo")

@@ -133,7 +133,7 @@ def test_two_tiers_are_hamming_in_other_units(name):
 @pytest.mark.parametrize("n_items", [12, 20])
 def test_numbers_of_orderings_sum_to_all_of_them(name, n_items):
     for sizes in [(1,) * n_items, (4,) * (n_items // 4), (1, 2, n_items - 3), (n_items,)]:
-        if name in ("footrule", "spearman") and len(sizes) == 20:
+        if name not in ("kendall", "inversions", "hamming") and len(sizes) == 20:
             continue
         distribution = partition_function(sizes, name).distribution()
         assert all(type(count) is int for count in distribution.counts)

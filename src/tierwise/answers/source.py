@@ -184,7 +184,7 @@ class AnswerSource(ABC):
 
     def _obstacle_to(self, partition: PartitionFunction) -> InputError | None:
         """Return what answers leave open that several thetas must know."""
-        return obstacle_of_answers("these are pairwise answers", partition)
+        return obstacle_of_answers(f"these are {self.capabilities.answers}", partition)
 
     def with_thetas(self, partition: PartitionFunction) -> GeneralisedAnswers:
         """Return what the answers say about each part of the distance, or say why they cannot.

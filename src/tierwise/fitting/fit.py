@@ -13,13 +13,8 @@ from tierwise._util.provenance import Provenance, Stopwatch
 from tierwise._util.types import Item
 from tierwise.answers.likelihood import AnswerSource, source_of
 from tierwise.consensus.subsets import subset_work
-from tierwise.data.battles import Battles
 from tierwise.data.connection import parts_of
-from tierwise.data.counts import Counts
-from tierwise.data.kinds import check_data
-from tierwise.data.preferences import Preferences
-from tierwise.data.rankings import Rankings
-from tierwise.data.scan import RankingScan
+from tierwise.data.kinds import Data, check_data
 from tierwise.distances import Distance
 from tierwise.errors import InputError, drop, use
 from tierwise.fitting.luce import fit_luce, refuse_options_of_mallows
@@ -47,7 +42,7 @@ ConcentrationChoice: TypeAlias = Literal["single", "tier", "place", "auto"]
 
 
 def fit(
-    data: Rankings | RankingScan | Counts | Preferences | Battles,
+    data: Data,
     sizes: Iterable[int] | None = None,
     distance: str | Distance | None = None,
     *,

@@ -15,13 +15,9 @@ from tierwise._util.cards import Card, Row, Section
 from tierwise._util.provenance import Provenance
 from tierwise._util.results import Result
 from tierwise._util.types import Item, plain, plain_item, plain_number
-from tierwise.data.battles import Battles
-from tierwise.data.counts import Counts, Numbers
+from tierwise.data.counts import Numbers
 from tierwise.data.frames import Backend, make_frame
-from tierwise.data.kinds import check_data
-from tierwise.data.preferences import Preferences
-from tierwise.data.rankings import Rankings
-from tierwise.data.scan import RankingScan
+from tierwise.data.kinds import Data, check_data
 from tierwise.errors import BEHIND_IS, InputError, behind_in_words, quoted
 from tierwise.luce.estimates import EffectEstimate, WorthEstimate
 from tierwise.partition.base import Concentration
@@ -66,9 +62,7 @@ class Agreement(Result):
         }
 
 
-def agreement(
-    data: Rankings | RankingScan | Counts | Preferences | Battles, tiers: Tiers
-) -> Agreement:
+def agreement(data: Data, tiers: Tiers) -> Agreement:
     """Compare rankings with the order of tiers, pair by pair.
 
     This describes tiers, and can narrow a search. It does not say how many tiers there are: alone

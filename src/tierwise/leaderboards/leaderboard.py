@@ -18,7 +18,7 @@ from tierwise._util.checks import (
 from tierwise._util.provenance import Stopwatch
 from tierwise.data.battles import Battles
 from tierwise.data.connection import stack_parts
-from tierwise.data.kinds import KnownData, as_given, check_data
+from tierwise.data.kinds import Data, KnownData, as_given, check_data
 from tierwise.errors import (
     InputError,
     use,
@@ -43,10 +43,6 @@ if TYPE_CHECKING:
     from tierwise._util.checks import RandomSource
     from tierwise._util.tasks import Progress
     from tierwise._util.types import Item
-    from tierwise.data.counts import Counts
-    from tierwise.data.preferences import Preferences
-    from tierwise.data.rankings import Rankings
-    from tierwise.data.scan import RankingScan
     from tierwise.distances import Distance
     from tierwise.fitting.fit import ConcentrationChoice
     from tierwise.fitting.result import Fit
@@ -56,7 +52,7 @@ Uncertainty: TypeAlias = Literal["posterior", "bootstrap"]
 
 
 def leaderboard(
-    data: Rankings | RankingScan | Counts | Preferences | Battles,
+    data: Data,
     *,
     family: FamilyChoice = "auto",
     distance: str | Distance = "auto",

@@ -123,13 +123,7 @@ def partition_function(
         return generalised_partition(checked, chosen, concentration, budget=budget)
     if draws is not None:
         draws = check_count("draws", draws, least=2)
-    rule = chosen.checked_rule(checked)
-    if rule.tied != rule.misplaced and not is_for("lines", checked, chosen):
-        raise InputError(
-            f"the distance {chosen.name} charges {rule.tied} for tied pairs and {rule.misplaced} "
-            "for reversed ones: a tied pair must cost as much as a reversed one, or nothing if "
-            "every place is its own block"
-        )
+    chosen.checked_rule(checked)
     if method == "auto":
         method = choose_method(checked, chosen, budget)
     for special, scope in SCOPES.items():

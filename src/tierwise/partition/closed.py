@@ -47,8 +47,11 @@ class ClosedPartition(ExactPartition):
         total = np.cumsum(decay)
         mean = np.cumsum(decay * passed) / total
         square = np.cumsum(decay * passed * passed) / total
+        unit = self.rule.unit
         return self._known(
-            float(np.log(total).sum()), float(mean.sum()), float((square - mean * mean).sum())
+            float(np.log(total).sum()),
+            unit * float(mean.sum()),
+            unit**2 * float((square - mean * mean).sum()),
         )
 
     def log_values(self, thetas: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -61,7 +64,7 @@ class ClosedPartition(ExactPartition):
 
     def pair_probabilities(self, theta: ArrayLike) -> npt.NDArray[np.float64]:
         """Probability that one item (row) precedes another, as under inversions."""
-        return pair_probabilities(self.sizes, self.check_theta(theta))
+        return pair_probabilities(self.sizes, self.check_theta(theta) * self.rule.unit)
 
     @cached_property
     def _distribution(self) -> DistanceDistribution:

@@ -17,7 +17,7 @@ from tierwise._util.provenance import Stopwatch
 from tierwise._util.tasks import run_tasks
 from tierwise.answers.likelihood import source_of
 from tierwise.data.connection import parts_in_words, parts_of
-from tierwise.data.kinds import KnownData, check_data
+from tierwise.data.kinds import Data, KnownData, check_data
 from tierwise.errors import InputError, TierwiseWarning, drop, grouped, instead, use
 from tierwise.fitting.fit import own_tiers
 from tierwise.fitting.luce import refuse_options_of_mallows
@@ -66,10 +66,7 @@ if TYPE_CHECKING:
     from tierwise.answers.capabilities import AllSizes
     from tierwise.answers.likelihood import AnswerSource
     from tierwise.data.battles import Battles
-    from tierwise.data.counts import Counts
-    from tierwise.data.preferences import Preferences
     from tierwise.data.rankings import Rankings
-    from tierwise.data.scan import RankingScan
     from tierwise.distances import Distance
     from tierwise.fitting.result import Family
     from tierwise.posterior.chain import State, TierSampler
@@ -85,7 +82,7 @@ _DOUBTFUL_ODDS = 2.0
 
 
 def sample_posterior(
-    data: Rankings | RankingScan | Counts | Preferences | Battles,
+    data: Data,
     sizes: Iterable[int] | None = None,
     distance: str | Distance | None = None,
     *,

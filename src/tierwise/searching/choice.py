@@ -14,11 +14,7 @@ from tierwise.searching.search import search
 if TYPE_CHECKING:
     from tierwise._util.checks import RandomSource
     from tierwise._util.tasks import Progress
-    from tierwise.data.battles import Battles
-    from tierwise.data.counts import Counts
-    from tierwise.data.preferences import Preferences
-    from tierwise.data.rankings import Rankings
-    from tierwise.data.scan import RankingScan
+    from tierwise.data.kinds import Data
     from tierwise.distances import Distance
     from tierwise.fitting.fit import ConcentrationChoice
     from tierwise.fitting.result import Family, Fit
@@ -103,7 +99,7 @@ class Choice(Result):
 
 
 def choose(
-    data: Rankings | RankingScan | Counts | Preferences | Battles,
+    data: Data,
     *,
     family: FamilyChoice = "auto",
     distance: str | Distance = "auto",

@@ -11,12 +11,7 @@ from tierwise._util.cards import Card, Section, rows_of
 from tierwise._util.checks import check_number
 from tierwise._util.results import Result
 from tierwise._util.types import Item, plain_item
-from tierwise.data.battles import Battles
-from tierwise.data.counts import Counts
-from tierwise.data.kinds import check_data
-from tierwise.data.preferences import Preferences
-from tierwise.data.rankings import Rankings
-from tierwise.data.scan import RankingScan
+from tierwise.data.kinds import Data, check_data
 from tierwise.errors import InputError, counted
 from tierwise.tiers import Sizes
 
@@ -113,9 +108,7 @@ class Merging(Result):
         }
 
 
-def merge_even_pairs(
-    data: Rankings | RankingScan | Counts | Preferences | Battles, tolerance: float | None = None
-) -> Merging:
+def merge_even_pairs(data: Data, tolerance: float | None = None) -> Merging:
     """Merge the two items or groups with the most even preferences, until none are nearly even.
 
     Parameters

@@ -15,12 +15,7 @@ from tierwise._util.checks import (
 from tierwise._util.provenance import Stopwatch
 from tierwise._util.tasks import Progress
 from tierwise.answers.likelihood import AnswerSource
-from tierwise.data.battles import Battles
-from tierwise.data.counts import Counts
-from tierwise.data.kinds import check_data
-from tierwise.data.preferences import Preferences
-from tierwise.data.rankings import Rankings
-from tierwise.data.scan import RankingScan
+from tierwise.data.kinds import Data, check_data
 from tierwise.distances import Distance
 from tierwise.errors import InputError
 from tierwise.evidence.exact import refuse_too_many_tiers
@@ -95,7 +90,7 @@ _MOST_ITEMS_ONE_BY_ONE = 8
 
 
 def search(
-    data: Rankings | RankingScan | Counts | Preferences | Battles,
+    data: Data,
     distance: str | Distance = "auto",
     *,
     family: FamilyChoice = "auto",
