@@ -51,8 +51,13 @@ class SubsetProblem(NamedTuple):
 
 
 def _steps(problem: SubsetProblem, n_choices: float, times: float) -> float:
-    """Return how many steps Python takes for so many choices; at a fixed theta, so many times."""
-    return n_choices * (times if problem.objective.prior is None else 400.0)
+    """Return how many steps Python takes for so many choices; at a fixed theta, so many times.
+
+    Otherwise each choice takes an integral, and for weak orders a curve as well.
+    """
+    if problem.objective.prior is None:
+        return times * n_choices
+    return (400.0 if problem.curves.shape[0] > 1 else 1000.0) * n_choices
 
 
 class Grading(NamedTuple):
