@@ -167,7 +167,7 @@ class Distance(ABC):
             raise InputError(
                 f"the blocks of the distance {self.name} must sum to {sum(sizes)}; got {blocks}"
             )
-        if not isinstance(self, Inversions):
+        if type(self) is not Inversions:
             self._check_what_methods_rely_on(rule, sizes)
         return rule
 
@@ -186,14 +186,17 @@ class Distance(ABC):
                 f"{rule.misplaced} for reversed ones: a tied pair must cost as much as a reversed "
                 "one (only under inversions it costs nothing)"
             )
-        free = rule.placing == 0
-        if not free.diagonal().all():
+        placing, n_tiers = rule.placing, len(sizes)
+        if placing.diagonal().any():
             raise InputError(
                 f"the distance {self.name} must be 0 for orderings that agree with the tiers: the "
                 "diagonal of placing, which is what an item costs in the block of its own tier, "
                 "must be 0"
             )
-        if rule.additive and np.tril(free, -1).any() and np.triu(free, 1).any():
+        if not rule.additive or np.count_nonzero(placing) == n_tiers * (n_tiers - 1):
+            return
+        free = placing == 0
+        if np.tril(free, -1).any() and np.triu(free, 1).any():
             raise InputError(
                 f"the distance {self.name} must be more than 0 for orderings that do not agree "
                 "with the tiers: all entries of placing below its diagonal must be positive, or "

@@ -42,6 +42,8 @@ def test_what_is_not_taken_is_refused_with_a_remedy(data, remedy):
 def test_what_files_hold_is_refused_in_words_that_are_the_same_everywhere():
     with pytest.raises(InputError, match=r"these are pairwise answers, .*use fit for tiers"):
         check_data(PAIRS, "groups", Rankings)
+    with pytest.raises(InputError, match="takes rankings, counts or battles: use fit"):
+        check_data(PAIRS, "groups", Rankings, Counts, Battles)
     with pytest.raises(InputError, match=r"these are battles, but groups takes .*use leaderboard"):
         check_data(Battles.from_rows([("a", "b", "a")]), "groups", Rankings, Counts)
 

@@ -107,15 +107,20 @@ def check_data(data: object, taker: str, *kinds: type[Any], weights: _Scale = "a
     taken = [kind.__name__ for kind in kinds]
     for kind, (words, remedy) in _IN_WORDS.items():
         if isinstance(data, kind):
-            others = " or ".join(name.lower() for name in taken if name != "RankingScan")
+            others = _either([name.lower() for name in taken if name != "RankingScan"])
             raise InputError(f"these are {words}, but {taker} takes {others}", [remedy])
-    listed = " or ".join([", ".join(taken[:-1]), taken[-1]] if taken[1:] else taken)
-    raise InputError(f"{taker} takes {listed} as data, but got {_name(data)}: {_remedy(data)}")
+    raise InputError(
+        f"{taker} takes {_either(taken)} as data, but got {_name(data)}: {_remedy(data)}"
+    )
 
 
 def as_given(data: Data, known: KnownData) -> KnownData:
     """Return data before their weights were scaled; of scans, what was read or counted."""
     return known if isinstance(data, RankingScan) else data
+
+
+def _either(names: list[str]) -> str:
+    return " or ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
 
 
 def _name(data: object) -> str:
