@@ -229,6 +229,19 @@ def test_rules_that_methods_cannot_rely_on_are_refused(distance, complaint):
         fit(rankings, (1, 2, 1), distance)
 
 
+@pytest.mark.parametrize(("unit", "misplaced"), [(0.0, 1), (-1.0, 1), (np.inf, 1), (1.0, -1)])
+def test_units_are_positive_and_no_pair_is_paid_for(unit, misplaced):
+    class Strange(Distance):
+        name = "strange"
+        description = "of a strange unit"
+
+        def rule(self, sizes):
+            return Rule(misplaced, np.zeros((len(sizes),) * 2, dtype=np.int64), unit, misplaced)
+
+    with pytest.raises(InputError, match="must have a positive unit"):
+        partition_function((1, 2), Strange())
+
+
 def test_items_that_rise_may_cost_nothing():
     only_falls = ByPlacing(np.tril(np.ones((3, 3), dtype=np.int64), -1))
     expected = [

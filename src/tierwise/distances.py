@@ -13,6 +13,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, get_args
 
+from math import inf
+
 import numpy as np
 
 from tierwise.errors import InputError
@@ -162,6 +164,11 @@ class Distance(ABC):
                 f"non-negative whole numbers of shape {wanted}, one row per block and one "
                 "column per tier; got "
                 f"{placing.dtype} of shape {placing.shape}"
+            )
+        if not 0.0 < rule.unit < inf or rule.misplaced < 0:
+            raise InputError(
+                f"the rule of the distance {self.name} must have a positive unit, and reversed "
+                f"pairs must not cost less than nothing; got {rule.unit} and {rule.misplaced}"
             )
         if sum(blocks) != sum(sizes) or min(blocks) < 1:
             raise InputError(
