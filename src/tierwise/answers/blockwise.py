@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from tierwise._util.types import Places
     from tierwise.answers.base import GivenTiers
-    from tierwise.distances import Costs, Distance, Rule
+    from tierwise.distances import Costs, Distance
     from tierwise.tiers import Sizes
 
 # States of one answer at the end of a block.
@@ -142,6 +142,29 @@ def _work_of_weak_orders(first: Places, sizes: Sizes) -> Floats:
     return work
 
 
+def work_in_single_places(first: Places, sizes: Sizes) -> Floats:
+    """Return how many choices there are if every place is a block: any group may be begun anywhere.
+
+    Infinite where an answer has too many states.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> work_in_single_places(np.array([[0, 0, -1], [0, 1, -1]], dtype=np.int32), (1, 2))
+    array([40., 24.])
+    """
+    n_free = (first == NOT_LISTED).sum(axis=1)
+    splits = most_splits(sizes)
+    group_sizes = sizes_of_groups(in_groups(first)[1].astype(np.int32))
+    tied = group_sizes > 1
+    # Each item of a group brings its share of what may be left of the group, and has room for all.
+    states = np.where(tied, splits[group_sizes] / group_sizes, 1.0).sum(axis=1) - n_free + 1.0
+    room = np.where(tied, splits[group_sizes], 0.0).sum(axis=1) * splits[n_free]
+    work: Floats = states * splits[n_free] * (2.0 * len(sizes))
+    work[room > MOST_STATES] = inf
+    return work
+
+
 def work_of_shared(first: Places, sizes: Sizes) -> float:
     """Return how many numbers an evaluation of lists without ties goes through together, at most.
 
@@ -202,19 +225,30 @@ class Walk:
     ----------
     answers
         The answers.
-    sizes, rule
-        Sizes of the tiers, and the distance.
+    sizes, distance
+        Of the model.
+
+    Attributes
+    ----------
+    width
+        Beyond the largest number of units that is counted.
     """
 
-    def __init__(self, answers: Answers, sizes: Sizes, rule: Rule) -> None:
+    def __init__(self, answers: Answers, sizes: Sizes, distance: Distance) -> None:
         self._answers = answers
-        self._rule = rule
+        self._rule = rule = distance.rule(sizes).in_largest_units()
         # Likelihoods are evaluated thousands of times.
         self._sizes = np.array(sizes, dtype=np.int64)
         n_items = int(self._sizes.sum())
-        self._largest = rule.largest(sizes)
-        self._block_at = np.full(n_items + 1, -1, dtype=np.int64)
-        self._block_at[np.cumsum(self._sizes) - self._sizes] = np.arange(len(sizes))
+        # The walk charges pairs that are tied in the tiers as if they were reversed. Where they
+        # cost nothing, every place is a block, so that all of them are charged: that is taken off.
+        n_tied = int(self._sizes @ (self._sizes - 1)) // 2
+        self._overcharged = (rule.misplaced - rule.tied) * n_tied
+        self.width = rule.largest(sizes) + self._overcharged + 1
+        blocks = np.array(distance.blocks(sizes), dtype=np.int64)
+        self._block_at = np.full((n_items + 1, 2), [-1, 0], dtype=np.int64)
+        begins = np.cumsum(blocks) - blocks
+        self._block_at[begins] = np.column_stack([np.arange(len(blocks)), blocks])
         self._log_factorials = log_factorials(n_items)
         self._latest: tuple[bytes, _Labelled] | None = None
         self._rng = np.random.default_rng(0)
@@ -270,7 +304,7 @@ class Walk:
 
     def _setting(self, theta: float) -> Setting:
         rule, own = self._rule, theta * self._rule.unit
-        n_powers = min(self._largest, _MOST_POWERS)
+        n_powers = min(self.width - 1, _MOST_POWERS)
         if own * n_powers > _LARGEST_EXPONENT:
             n_powers = int(_LARGEST_EXPONENT / own)
         return Setting(
@@ -292,6 +326,8 @@ class Walk:
         labelled = self._labelled(labels)
         unit = self._rule.unit
         values = value_sequences(self._setting(theta), labelled.sequences)
+        if self._overcharged:
+            values[:, :2] += [theta * unit * self._overcharged, -self._overcharged]
         scaled: Floats = (values * [1.0, unit, unit**2])[labelled.which]
         return scaled
 
@@ -302,8 +338,8 @@ class Walk:
         and which of them each answer is.
         """
         labelled = self._labelled(labels)
-        fewest, shares = share_by_units(self._setting(0.0), labelled.sequences, self._largest + 1)
-        return fewest, shares, labelled.which
+        fewest, shares = share_by_units(self._setting(0.0), labelled.sequences, self.width)
+        return fewest - self._overcharged, shares, labelled.which
 
     def add_expected(
         self,
@@ -380,11 +416,14 @@ class BlockwiseAnswers(ExactCompletions):
         n_listed[below] = starts[below, -1]
         n_present = np.full(n_rows, n_items, dtype=np.int64)
         answers = Answers(items, starts, n_listed, n_present, below.astype(np.int64))
-        self._walk = Walk(answers, sizes, self.rule)
-        work = float(work_of(first, sizes).sum())
+        self._walk = Walk(answers, sizes, distance)
+        if distance.blocks(sizes) == sizes:
+            work = float(work_of(first, sizes).sum())
+            self._work = min(work, work_of_shared(first, sizes))
+        else:
+            work = self._work = float(work_in_single_places(first, sizes).sum())
         self._n_drawn = DRAWS if work > MOST_COUNTED else 0
-        self._work = min(work, work_of_shared(first, sizes))
-        width = self.rule.largest(sizes) + 1
+        width = self._walk.width
         self._is_narrow = width <= MOST_UNITS and self._work * width <= MOST_NUMBERS
 
     @property
