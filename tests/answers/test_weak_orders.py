@@ -175,11 +175,14 @@ def test_many_items_with_ties_and_gaps_under_inversions(theta):
     logs = single.log_weights(labels, theta)
     assert found.log_weights(labels, theta)[0] == pytest.approx(logsumexp(logs), rel=1e-12)
     shares = np.exp(logs - logsumexp(logs))
-    means = [one.sums(labels, theta).mean for one in single_answers(lists, sizes)]
-    assert found.sums(labels, theta).mean == pytest.approx(shares @ means, rel=1e-9)
+    sums = [one.sums(labels, theta) for one in single_answers(lists, sizes)]
+    mean = shares @ [one.mean for one in sums]
+    assert found.sums(labels, theta).mean == pytest.approx(mean, rel=1e-9)
+    variance = shares @ [one.variance + (one.mean - mean) ** 2 for one in sums]
+    assert found.sums(labels, theta).variance == pytest.approx(variance, rel=1e-7, abs=1e-7)
     costs = [one.expected_costs(labels, theta).pairs for one in single_answers(lists, sizes)]
     expected = shares[0] * costs[0] + shares[1] * costs[1]
-    assert found.expected_costs(labels, theta).pairs == pytest.approx(expected, abs=1e-8)
+    assert np.allclose(found.expected_costs(labels, theta).pairs, expected, atol=1e-8)
 
 
 def single_answers(lists, sizes):
