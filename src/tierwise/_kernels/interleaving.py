@@ -970,7 +970,8 @@ def _expect_tails(  # noqa: PLR0912 - a loop over choices, with two things to co
     left, chosen = np.zeros((2, n_kinds), dtype=np.int64)
     n_left = 0
     for state in range(row.n_codes):
-        block, size = setting.block_at[n_items - n_left]
+        block = setting.block_at[n_items - n_left, 0]
+        size = setting.block_at[n_items - n_left, 1]
         if block >= 0:
             at_least = 0
             for label in range(n_tiers - 1, -1, -1):
@@ -1133,7 +1134,10 @@ def add_expected_counts(
     values = _make_values(setting, sequences, room)
     pairs = np.zeros((n_items, n_items))
     tail_pairs = tail_places = np.zeros((0, 0, 0))
-    tally, expected = _make_counting(longest, n_tiers, n_blocks, setting.block_at[:, 1].max())
+    largest = 0
+    for place in range(setting.block_at.shape[0]):
+        largest = max(largest, setting.block_at[place, 1])
+    tally, expected = _make_counting(longest, n_tiers, n_blocks, largest)
     reached, ends = np.zeros(values.shape[0]), np.zeros(values.shape[0] + 1, dtype=np.int64)
     for number in range(n_rows):
         row = _lay_out(setting, sequences, number, room)

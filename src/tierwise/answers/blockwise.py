@@ -1,10 +1,10 @@
 """Answers with ties, and with items anywhere or below: summed over block by block.
 
 An answer lists groups of items in order, the order within each group being unknown, and leaves the
-others anywhere; where nothing is left anywhere, its last group is what comes below the others. The
-work for an answer grows with the ways to split by tiers its free items, and its groups where a
-block ends within them, and not with the number of its completions. Of many answers, what they share
-is summed over once.
+others anywhere; where nothing is left anywhere, its last group is what comes below the others.
+Blocks are as large as the tiers, or single places under inversions. The work for an answer grows
+with the ways to split by tiers its free items, and its groups where a block ends within them, and
+not with the number of its completions. Of many answers, what they share is summed over once.
 """
 
 from __future__ import annotations
