@@ -167,36 +167,75 @@ def order_by_label(
             words[row, word] |= number << n_bits * (n_digits - 1 - digit % n_digits)
 
 
+@inlined
+def _is_worth_sharing(free: _Integers, n_rows: int, most_codes: float) -> bool:
+    """Tell whether rows together have few numbers of free items that may be left."""
+    together, apart = 1.0, 0.0
+    for row in range(n_rows):
+        n_codes = 1.0
+        for label in range(free.shape[1]):
+            n_codes *= free[row, label] + 1
+        apart += n_codes
+    for label in range(free.shape[1]):
+        most = 0
+        for row in range(n_rows):
+            most = max(most, free[row, label])
+        together *= most + 1
+    return together <= min(most_codes, apart / 4.0)
+
+
 @compiled
 def read_sequences(
     answers: Answers,
     ordered: _Integers,
-    chosen: _Integers,
     labels: _Integers,
+    words: _Integers,
+    order: _Integers,
     sequences: Sequences,
-) -> None:
-    """Write the chosen answers as labels, and how many of its last items each shares."""
+    which: _Integers,
+    starts: _Integers,
+    most_codes: float,
+) -> tuple[int, bool]:
+    """Write distinct answers as labels, and return how many there are, and whether they share.
+
+    ``order`` sorts the words of answers. The answers of a row are those between two of its
+    ``starts``, and ``which`` is the row of each answer. Of rows that end alike it is found how many
+    of the last items they share; they share nothing where that would be more work.
+    """
     own, tops, lengths, free, below, shared, _ = sequences
-    for row in range(chosen.shape[0]):
-        answer = chosen[row]
-        n_listed = answers.n_listed[answer]
-        lengths[row], below[row] = n_listed, answers.below[answer]
-        for position in range(n_listed):
-            own[row, n_listed - position] = labels[ordered[answer, position]]
-            tops[row, n_listed - position] = n_listed - answers.starts[answer, position]
-        for position in range(n_listed, answers.n_present[answer]):
-            free[row, labels[ordered[answer, position]]] += 1
-        number = 0
-        if row > 0 and not below[row] and not below[row - 1]:
-            while number < min(n_listed, lengths[row - 1]):
-                number += 1
-                begins = tops[row, number] == number
-                if own[row, number] != own[row - 1, number]:
-                    break
-                if begins != (tops[row - 1, number] == number):
-                    break
-                if begins:
-                    shared[row] = number
+    n_rows = 0
+    for index in range(order.shape[0]):
+        answer = order[index]
+        is_new = index == 0
+        for word in range(words.shape[1]):
+            is_new = is_new or words[answer, word] != words[order[index - 1], word]
+        if is_new:
+            row, n_listed = n_rows, answers.n_listed[answer]
+            starts[row] = index
+            lengths[row], below[row] = n_listed, answers.below[answer]
+            for position in range(n_listed):
+                own[row, n_listed - position] = labels[ordered[answer, position]]
+                tops[row, n_listed - position] = n_listed - answers.starts[answer, position]
+            for position in range(n_listed, answers.n_present[answer]):
+                free[row, labels[ordered[answer, position]]] += 1
+            number = 0
+            if row > 0 and not below[row] and not below[row - 1]:
+                while number < min(n_listed, lengths[row - 1]):
+                    number += 1
+                    begins = tops[row, number] == number
+                    if own[row, number] != own[row - 1, number]:
+                        break
+                    if begins != (tops[row - 1, number] == number):
+                        break
+                    if begins:
+                        shared[row] = number
+            n_rows += 1
+        which[answer] = n_rows - 1
+    starts[n_rows] = order.shape[0]
+    is_worth = _is_worth_sharing(free, n_rows, most_codes)
+    for row in range(1 if is_worth else n_rows):
+        shared[row] = -1
+    return n_rows, is_worth
 
 
 @compiled

@@ -270,37 +270,21 @@ class Walk:
         items = answers.items.copy()
         order_by_label(answers, labels, n_bits, items, words)
         order = np.lexsort(words.T[::-1])
-        new = np.ones(len(order), dtype=np.bool_)
-        new[1:] = (words[order[1:]] != words[order[:-1]]).any(axis=1)
-        which = np.empty(len(order), dtype=np.int64)
-        which[order] = np.cumsum(new) - 1
-        starts = np.append(np.flatnonzero(new), len(order))
-        sequences = self._sequences_of(order[new], items, labels, longest)
+        n_answers = len(order)
+        numbers, tops = np.zeros((2, n_answers, longest + 1), dtype=np.int64)
+        free = np.zeros((n_answers, n_tiers), dtype=np.int64)
+        lengths, below, shared, which = np.zeros((4, n_answers), dtype=np.int64)
+        starts = np.zeros(n_answers + 1, dtype=np.int64)
+        room = Sequences(numbers, tops, lengths, free, below, shared, free[:, None])
+        n_rows, is_shared = read_sequences(
+            answers, items, labels, words, order, room, which, starts, MOST_CODES
+        )
+        sequences = Sequences(*(each[:n_rows] for each in room))
+        if is_shared:
+            limits = np.repeat(sequences.limits, max(int(shared.max()), 0) + 1, axis=1)
+            sequences = sequences._replace(limits=limits)
+            find_limits(sequences)
         return _Labelled(sequences, which, order, starts, items)
-
-    def _sequences_of(
-        self,
-        chosen: npt.NDArray[np.int64],
-        items: npt.NDArray[np.int64],
-        labels: Labels,
-        longest: int,
-    ) -> Sequences:
-        """Return the chosen answers as labels, and what they have in common."""
-        n_rows, n_tiers = len(chosen), len(self._sizes)
-        numbers, tops = np.zeros((2, n_rows, longest + 1), dtype=np.int64)
-        free = np.zeros((n_rows, n_tiers), dtype=np.int64)
-        lengths, below, shared = np.zeros((3, n_rows), dtype=np.int64)
-        sequences = Sequences(numbers, tops, lengths, free, below, shared, free[:, None])
-        read_sequences(self._answers, items, chosen, labels, sequences)
-        n_codes = prod((free.max(axis=0) + 1.0).tolist())
-        if n_codes > min(MOST_CODES, (free + 1.0).prod(axis=1).sum() / 4.0):
-            shared[:] = -1
-            return sequences
-        shared[0] = -1
-        limits = np.repeat(free[:, None], max(int(shared.max()), 0) + 1, axis=1)
-        sequences = sequences._replace(limits=limits)
-        find_limits(sequences)
-        return sequences
 
     def _setting(self, theta: float) -> Setting:
         rule, own = self._rule, theta * self._rule.unit
