@@ -158,7 +158,9 @@ def test_probabilities_of_ties_with_gaps_are_exact():
 
 
 def test_probabilities_with_too_many_completions_are_refused():
-    model = tw.ClusteredMallows(tw.Tiers.from_sizes((4, 8), range(12)), 0.5, distance="inversions")
-    rankings = tw.Rankings.from_orderings([[[1, 2], 3]], items=range(12), unranked="anywhere")
+    tiers = tw.Tiers.from_sizes((1,) * 40, range(40))
+    model = tw.ClusteredMallows(tiers, 0.5, distance="inversions")
+    groups = [list(range(20)), 20]
+    rankings = tw.Rankings.from_orderings([groups], items=range(40), unranked="anywhere")
     with pytest.raises(TooLargeError, match="completions"):
         model.log_prob(rankings)

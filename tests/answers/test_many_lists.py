@@ -6,7 +6,7 @@ from hypothesis import given
 
 import tierwise as tw
 from tests.answers.test_interleaved import chains, places_of
-from tests.reference import BLOCK_DISTANCES
+from tests.reference import DISTANCES
 from tests.reference_incomplete import Answer, pairs_of_groups
 from tierwise._kernels.consensus import total_cost
 from tierwise.answers import blockwise
@@ -14,14 +14,12 @@ from tierwise.answers.blockwise import DRAWS, BlockwiseAnswers, work_of, work_of
 from tierwise.answers.likelihood import source_of
 from tierwise.distances import get_distance
 
-# Under inversions such answers are summed over in another way.
-
 
 def answer_of(order, sizes, distance, labels, theta):
     return Answer(pairs_of_groups([[item] for item in order]), sizes, distance, labels, theta)
 
 
-@given(chains(distances=BLOCK_DISTANCES))
+@given(chains())
 def test_sums_are_those_of_brute_force(case):
     sizes, labels, orders, distance, theta = case
     weights = np.arange(1.0, len(orders) + 1)
@@ -45,7 +43,7 @@ def ballots(seed, n_items, number):
     return orders, places_of(orders, n_items), rng.integers(1, 4, number).astype(np.float64)
 
 
-@pytest.mark.parametrize("distance", BLOCK_DISTANCES)
+@pytest.mark.parametrize("distance", DISTANCES)
 @pytest.mark.parametrize("sizes", [(1, 2, 3), (2, 2, 2), (1,) * 6, (5, 1)])
 @pytest.mark.parametrize("theta", [0.0, 0.4, 60.0])
 def test_many_answers_are_summed_over_as_if_one_by_one(distance, sizes, theta):
@@ -67,7 +65,7 @@ def test_many_answers_are_summed_over_as_if_one_by_one(distance, sizes, theta):
     assert costs.pairs == pytest.approx(sum(one.pairs for one in expected), abs=1e-7)
 
 
-@pytest.mark.parametrize("distance", BLOCK_DISTANCES)
+@pytest.mark.parametrize("distance", DISTANCES)
 @pytest.mark.parametrize("sizes", [(1, 2, 3), (2, 2, 2), (1,) * 6, (5, 1)])
 @pytest.mark.parametrize("theta", [0.0, 0.4, 60.0])
 def test_completions_are_drawn_where_there_are_too_many(distance, sizes, theta, monkeypatch):
@@ -134,7 +132,7 @@ def test_answers_that_a_group_does_not_have_cost_nothing():
     assert not costs.pairs.any()
 
 
-@pytest.mark.parametrize("distance", BLOCK_DISTANCES)
+@pytest.mark.parametrize("distance", DISTANCES)
 @pytest.mark.parametrize("sizes", [(1, 2, 2, 2), (2, 1, 4), (1, 2, 1, 3)])
 def test_answers_that_end_with_the_same_ties_may_leave_more_or_fewer_items_open(distance, sizes):
     """States within a tied group, shared by answers, are those of the answer with most free."""

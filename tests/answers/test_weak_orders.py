@@ -10,12 +10,15 @@ from hypothesis import strategies as st
 from scipy.special import gammaln, logsumexp
 
 import tierwise as tw
-from tests.reference import BLOCK_DISTANCES, DISTANCES
+from tests.reference import DISTANCES
 from tests.reference_incomplete import completions, pairs_of_groups
 from tierwise._kernels.consensus import total_cost
 from tierwise.answers import blockwise
-from tierwise.answers.blockwise import BlockwiseAnswers, work_of
+from tierwise.answers.blockwise import BlockwiseAnswers, work_in_single_places, work_of
+from tierwise.answers.by_distance import CountedByDistance
+from tierwise.answers.interleaved import InterleavedInversions
 from tierwise.answers.likelihood import source_of
+from tierwise.answers.weak_orders import InvertedWeakOrders
 from tierwise.data.counts import BlockCounts
 from tierwise.distances import get_distance
 
@@ -49,7 +52,7 @@ def cases(draw):
     return answers, sizes, np.array(labels, dtype=np.int64), theta
 
 
-@pytest.mark.parametrize("distance", BLOCK_DISTANCES)
+@pytest.mark.parametrize("distance", DISTANCES)
 @settings(max_examples=30, deadline=None)
 @given(case=cases())
 def test_all_completions_are_summed_over(distance, case):
@@ -57,9 +60,11 @@ def test_all_completions_are_summed_over(distance, case):
     weights = np.arange(1.0, len(answers) + 1)
     first = np.array([first_places(groups) for groups in answers])
     found = BlockwiseAnswers(first, weights, sizes, get_distance(distance))
-    blocks = np.repeat(np.arange(len(sizes)), sizes)
+    # Under inversions every place is a block.
+    block_sizes = (1,) * N_ITEMS if distance == "inversions" else sizes
+    blocks = np.repeat(np.arange(len(block_sizes)), block_sizes)
     expected_logs, mean, variance = [], 0.0, 0.0
-    membership, precedence = np.zeros((N_ITEMS, len(sizes))), np.zeros((N_ITEMS, N_ITEMS))
+    membership, precedence = np.zeros((N_ITEMS, len(block_sizes))), np.zeros((N_ITEMS, N_ITEMS))
     for groups, weight in zip(answers, weights, strict=True):
         orderings = list(completions(pairs_of_groups(groups), N_ITEMS))
         distances = np.array(
@@ -85,12 +90,18 @@ def test_all_completions_are_summed_over(distance, case):
     assert sums.variance == pytest.approx(variance, abs=1e-8)
     costs = found.expected_costs(labels, theta)
     blocks_counted = BlockCounts(
-        tuple(range(N_ITEMS)), sizes, membership, precedence, weights.sum()
+        tuple(range(N_ITEMS)), block_sizes, membership, precedence, weights.sum()
     )
     naive = get_distance(distance).costs(blocks_counted, sizes)
     assert costs.linear == pytest.approx(naive.linear, abs=1e-8)
     assert costs.pairs == pytest.approx(naive.pairs, abs=1e-8)
     assert total_cost(labels, costs.linear, costs.pairs) == pytest.approx(mean, abs=1e-8)
+    counted = found.given(labels)
+    assert isinstance(counted, CountedByDistance) or distance != "inversions"
+    at_once = counted.sums(theta)
+    assert at_once.log_weight == pytest.approx(sums.log_weight, abs=1e-9)
+    assert at_once.mean == pytest.approx(mean, abs=1e-8)
+    assert at_once.variance == pytest.approx(variance, abs=1e-8)
 
 
 def test_the_number_of_completions():
@@ -111,12 +122,74 @@ def test_work_is_counted_before_it_is_done():
     assert np.isfinite(work_of(many, (20, 20))[0])
 
 
-def test_ties_and_gaps_together_are_summed_over_and_not_drawn():
+def test_work_in_single_places_grows_with_groups_and_free_items():
+    answers = [[[0], [1]], [[0, 1]], [[0, 1], [2]], [[0, 1, 2]], [[0, 1]]]
+    first = np.array([first_places(groups) for groups in answers])
+    chain, pair, pair_and_one, three, _ = work_in_single_places(first, (1,) * 5)
+    assert chain < pair
+    assert pair_and_one < three
+    assert pair_and_one < pair
+    many = np.where(np.arange(40) < 10, 0, -1).astype(np.int32)[None]
+    assert np.isinf(work_in_single_places(many, (1,) * 40)[0])
+    assert np.isfinite(work_in_single_places(many, (20, 20))[0])
+
+
+@pytest.mark.parametrize("distance", ["kendall", "inversions"])
+def test_ties_and_gaps_together_are_summed_over_and_not_drawn(distance):
     answers = [["a", list("bc"), "d"], [list("fgh"), "a"]]
     data = tw.Rankings.from_orderings(answers, items="abcdefgh", unranked="anywhere")
-    likelihood = source_of(data, "kendall").at((2, 3, 3))
+    likelihood = source_of(data, distance).at((2, 3, 3))
     assert likelihood.drawn is None
     assert [type(part) for part in likelihood.parts] == [BlockwiseAnswers]
+
+
+def test_under_inversions_each_answer_is_summed_over_in_its_own_way():
+    answers = [["a", list("bc"), "d"], ["a", "d"], [list("abcd"), list("efgh")]]
+    data = tw.Rankings.from_orderings(answers, items="abcdefgh", unranked="anywhere")
+    likelihood = source_of(data, "inversions").at((2, 3, 3))
+    kinds = {type(part) for part in likelihood.parts}
+    assert kinds == {BlockwiseAnswers, InterleavedInversions, InvertedWeakOrders}
+    labels = np.array([0, 1, 2, 1, 0, 2, 1, 2])
+    together = sum(part.sums(labels, 0.7).log_weight for part in likelihood.parts)
+    naive = 0.0
+    for groups in ([[0], [1, 2], [3]], [[0], [3]], [[0, 1, 2, 3], [4, 5, 6, 7]]):
+        orderings = completions(pairs_of_groups(groups), 8)
+        distances = [DISTANCES["inversions"](one, tuple(labels), (2, 3, 3)) for one in orderings]
+        naive += logsumexp(-0.7 * np.array(distances))
+    assert together == pytest.approx(naive)
+
+
+@pytest.mark.parametrize("theta", [0.0, 0.01, 0.5, 40.0])
+def test_many_items_with_ties_and_gaps_under_inversions(theta):
+    """A pair of tied items at the top counts as two lists, each with half of the completions."""
+    n_items, sizes = 1_200, (400, 800)
+    labels = np.repeat(np.array([0, 1], dtype=np.int64), sizes)
+    order = np.random.default_rng(3).permutation(n_items)
+    tied = np.full((1, n_items), -1, dtype=np.int32)
+    tied[0, order[:-2]] = np.maximum(np.arange(n_items - 2) - 1, 0) + (np.arange(n_items - 2) > 1)
+    lists = np.repeat(tied, 2, axis=0)
+    lists[0, order[:2]], lists[1, order[:2]] = [0, 1], [1, 0]
+    inversions = get_distance("inversions")
+    found = BlockwiseAnswers(tied, np.ones(1), sizes, inversions)
+    single = InterleavedInversions(lists, np.ones(2), sizes, inversions)
+    logs = single.log_weights(labels, theta)
+    assert found.log_weights(labels, theta)[0] == pytest.approx(logsumexp(logs), rel=1e-12)
+    shares = np.exp(logs - logsumexp(logs))
+    sums = [one.sums(labels, theta) for one in single_answers(lists, sizes)]
+    mean = shares @ [one.mean for one in sums]
+    assert found.sums(labels, theta).mean == pytest.approx(mean, rel=1e-9)
+    variance = shares @ [one.variance + (one.mean - mean) ** 2 for one in sums]
+    assert found.sums(labels, theta).variance == pytest.approx(variance, rel=1e-7, abs=1e-7)
+    costs = [one.expected_costs(labels, theta).pairs for one in single_answers(lists, sizes)]
+    expected = shares[0] * costs[0] + shares[1] * costs[1]
+    assert np.allclose(found.expected_costs(labels, theta).pairs, expected, atol=1e-8)
+
+
+def single_answers(lists, sizes):
+    return [
+        InterleavedInversions(one[None], np.ones(1), sizes, get_distance("inversions"))
+        for one in lists
+    ]
 
 
 def test_ties_are_summed_over_and_not_drawn():

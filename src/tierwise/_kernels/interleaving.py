@@ -98,9 +98,10 @@ class Setting(NamedTuple):
     sizes
         Sizes of the tiers.
     block_at
-        The block that begins at a place; -1 where none does.
+        ``block_at[place]``: the block that begins there, and its size; -1 and 0 where none does.
     misplaced, placing
-        The distance, in units.
+        The distance, in units; pairs in different blocks that are tied in the tiers cost as much as
+        reversed ones.
     theta
         Per unit.
     powers
@@ -166,36 +167,75 @@ def order_by_label(
             words[row, word] |= number << n_bits * (n_digits - 1 - digit % n_digits)
 
 
+@inlined
+def _is_worth_sharing(free: _Integers, n_rows: int, most_codes: float) -> bool:
+    """Tell whether rows together have few numbers of free items that may be left."""
+    together, apart = 1.0, 0.0
+    for row in range(n_rows):
+        n_codes = 1.0
+        for label in range(free.shape[1]):
+            n_codes *= free[row, label] + 1
+        apart += n_codes
+    for label in range(free.shape[1]):
+        most = 0
+        for row in range(n_rows):
+            most = max(most, free[row, label])
+        together *= most + 1
+    return together <= min(most_codes, apart / 4.0)
+
+
 @compiled
 def read_sequences(
     answers: Answers,
     ordered: _Integers,
-    chosen: _Integers,
     labels: _Integers,
+    words: _Integers,
+    order: _Integers,
     sequences: Sequences,
-) -> None:
-    """Write the chosen answers as labels, and how many of its last items each shares."""
+    which: _Integers,
+    starts: _Integers,
+    most_codes: float,
+) -> tuple[int, bool]:
+    """Write distinct answers as labels, and return how many there are, and whether they share.
+
+    ``order`` sorts the words of answers. The answers of a row are those between two of its
+    ``starts``, and ``which`` is the row of each answer. Of rows that end alike it is found how many
+    of the last items they share; they share nothing where that would be more work.
+    """
     own, tops, lengths, free, below, shared, _ = sequences
-    for row in range(chosen.shape[0]):
-        answer = chosen[row]
-        n_listed = answers.n_listed[answer]
-        lengths[row], below[row] = n_listed, answers.below[answer]
-        for position in range(n_listed):
-            own[row, n_listed - position] = labels[ordered[answer, position]]
-            tops[row, n_listed - position] = n_listed - answers.starts[answer, position]
-        for position in range(n_listed, answers.n_present[answer]):
-            free[row, labels[ordered[answer, position]]] += 1
-        number = 0
-        if row > 0 and not below[row] and not below[row - 1]:
-            while number < min(n_listed, lengths[row - 1]):
-                number += 1
-                begins = tops[row, number] == number
-                if own[row, number] != own[row - 1, number]:
-                    break
-                if begins != (tops[row - 1, number] == number):
-                    break
-                if begins:
-                    shared[row] = number
+    n_rows = 0
+    for index in range(order.shape[0]):
+        answer = order[index]
+        is_new = index == 0
+        for word in range(words.shape[1]):
+            is_new = is_new or words[answer, word] != words[order[index - 1], word]
+        if is_new:
+            row, n_listed = n_rows, answers.n_listed[answer]
+            starts[row] = index
+            lengths[row], below[row] = n_listed, answers.below[answer]
+            for position in range(n_listed):
+                own[row, n_listed - position] = labels[ordered[answer, position]]
+                tops[row, n_listed - position] = n_listed - answers.starts[answer, position]
+            for position in range(n_listed, answers.n_present[answer]):
+                free[row, labels[ordered[answer, position]]] += 1
+            number = 0
+            if row > 0 and not below[row] and not below[row - 1]:
+                while number < min(n_listed, lengths[row - 1]):
+                    number += 1
+                    begins = tops[row, number] == number
+                    if own[row, number] != own[row - 1, number]:
+                        break
+                    if begins != (tops[row - 1, number] == number):
+                        break
+                    if begins:
+                        shared[row] = number
+            n_rows += 1
+        which[answer] = n_rows - 1
+    starts[n_rows] = order.shape[0]
+    is_worth = _is_worth_sharing(free, n_rows, most_codes)
+    for row in range(1 if is_worth else n_rows):
+        shared[row] = -1
+    return n_rows, is_worth
 
 
 @compiled
@@ -314,9 +354,9 @@ def _lay_out(setting: Setting, sequences: Sequences, row: int, room: _Room) -> _
             # Within a group there are states only where a block may begin.
             place = block_at.shape[0] - 1 - member
             earliest = max(place - most_free, 0)
-            begins = block_at[earliest] >= 0
+            begins = block_at[earliest, 0] >= 0
             for earlier in range(earliest + 1, place + 1 if width > 1 else 0):
-                begins = begins or block_at[earlier] >= 0
+                begins = begins or block_at[earlier, 0] >= 0
             offsets[member + 1] = offsets[member] + (n_states if begins else 0)
         offsets[number + 1] = offsets[number] + width
         bottom = number
@@ -385,6 +425,8 @@ _SMALL = 1e-100
 
 class _Tally(NamedTuple):
     """What is added up of the steps of a layer, by how many listed items they take.
+
+    Blocks are distinguished only where it is asked in which of them items are.
 
     Attributes
     ----------
@@ -472,19 +514,21 @@ class _Counting(NamedTuple):
 
 
 @compiled_part
-def _make_counting(longest: int, n_tiers: int, largest: int) -> tuple[_Tally, _Expected]:
+def _make_counting(
+    longest: int, n_tiers: int, n_blocks: int, largest: int
+) -> tuple[_Tally, _Expected]:
     """Make room for what is counted."""
     tally = _Tally(
+        np.zeros((largest + 1, n_blocks)),
         np.zeros((largest + 1, n_tiers)),
         np.zeros((largest + 1, n_tiers)),
-        np.zeros((largest + 1, n_tiers)),
-        np.zeros((largest + 1, n_tiers, n_tiers)),
+        np.zeros((largest + 1, n_blocks, n_tiers)),
         np.zeros((largest + 1, n_tiers, n_tiers)),
         np.zeros((largest + 1, n_tiers, n_tiers)),
         np.zeros(longest),
     )
     expected = _Expected(
-        np.zeros((longest, n_tiers)),
+        np.zeros((longest, n_blocks)),
         np.zeros((longest, longest)),
         np.zeros(longest, dtype=np.int64),
         np.zeros((longest // 2 + 1, n_tiers, n_tiers)),
@@ -492,7 +536,7 @@ def _make_counting(longest: int, n_tiers: int, largest: int) -> tuple[_Tally, _E
         np.zeros((longest, n_tiers)),
         np.zeros((n_tiers, longest)),
         np.zeros((n_tiers, longest)),
-        np.zeros((n_tiers, n_tiers)),
+        np.zeros((n_blocks, n_tiers)),
     )
     return tally, expected
 
@@ -558,13 +602,13 @@ def _walk(  # noqa: PLR0912, PLR0915 - all steps, in either direction, in one pl
                 gone[label] = at_least
             more_states, is_passed = missing == 0, False
             while more_states:
-                block = block_at[n_items - here - n_left]
+                block = block_at[n_items - here - n_left, 0]
                 state = base if full_only else base + code
                 probability = 0.0
                 if counting is not None:
                     probability = reached[state]
                 if block >= 0 and (probability > 0.0 or not forward):
-                    size = sizes[block]
+                    size = block_at[n_items - here - n_left, 1]
                     n_free_left = 0
                     for label in range(n_tiers - 1, -1, -1):
                         n_free_left += free_left[label]
@@ -574,7 +618,9 @@ def _walk(  # noqa: PLR0912, PLR0915 - all steps, in either direction, in one pl
                         for number in range(by_units.shape[1]):
                             by_units[state, number] = 0.0
                     least = total = mean = square = 0.0
-                    particles, certainty = int(probability), 1.0
+                    particles, certainty, column = int(probability), 1.0, 0
+                    if counting is not None:
+                        column = min(block, totals.shape[1] - 1)
                     fewest_free = max(0, size - here)
                     most_free = fewest_free if is_below else min(size, n_left)
                     alone = 0.0 if large else 1.0
@@ -669,7 +715,7 @@ def _walk(  # noqa: PLR0912, PLR0915 - all steps, in either direction, in one pl
                                         if n_free == 1:
                                             frees[n_listed, single] += share
                                             behinds[n_listed, single] -= share
-                                            free_in[block, single] += share
+                                            free_in[column, single] += share
                                             for kind in range(n_kinds):
                                                 free_free[single, kind] += share * left[kind]
                                             free_free[single, single] -= share
@@ -679,7 +725,7 @@ def _walk(  # noqa: PLR0912, PLR0915 - all steps, in either direction, in one pl
                                                     several = share * chosen[one]
                                                     frees[n_listed, one] += several
                                                     behinds[n_listed, one] -= several
-                                                    free_in[block, one] += several
+                                                    free_in[column, one] += several
                                                     for kind in range(n_kinds):
                                                         free_free[one, kind] += several * (
                                                             left[kind] - chosen[kind]
@@ -689,7 +735,7 @@ def _walk(  # noqa: PLR0912, PLR0915 - all steps, in either direction, in one pl
                                             for label in range(n_tiers):
                                                 several = share * taken[label]
                                                 behind = share * (available[label] - taken[label])
-                                                groups[n_listed, block, label] += several
+                                                groups[n_listed, column, label] += several
                                                 for other in range(n_tiers if several > 0.0 else 0):
                                                     within[slot, label, other] += several * (
                                                         available[other] - taken[other]
@@ -744,7 +790,7 @@ def _walk(  # noqa: PLR0912, PLR0915 - all steps, in either direction, in one pl
                                         chosen[single] = 1
                         if counting is not None:
                             is_passed = is_passed or block_share > 0.0
-                            totals[n_listed, block] += block_share
+                            totals[n_listed, column] += block_share
                             for kind in range(n_kinds):
                                 behinds[n_listed, kind] += block_share * left[kind]
                     if counting is not None:
@@ -786,7 +832,7 @@ def _walk(  # noqa: PLR0912, PLR0915 - all steps, in either direction, in one pl
 
 
 @inlined
-def _add_layer(
+def _add_layer(  # noqa: PLR0912 - loops over items, blocks and kinds
     row: _Row,
     here: int,
     rest: int,
@@ -803,10 +849,10 @@ def _add_layer(
     totals, frees, behinds, groups, behind_groups, before_groups, shares = tally
     places, together = expected.places, expected.together
     listed_free, free_listed = expected.listed_free, expected.free_listed
-    n_kinds, n_tiers = left.shape[0], group_left.shape[0]
+    n_kinds, n_tiers, n_blocks = left.shape[0], group_left.shape[0], totals.shape[1]
     for n_listed in range(min(here + 1, totals.shape[0])):
         total = 0.0
-        for block in range(n_tiers):
+        for block in range(n_blocks):
             total += totals[n_listed, block]
         if total == 0.0:
             continue
@@ -819,7 +865,7 @@ def _add_layer(
             is_open = straddles and top == tops[end]
             share = 0.0
             shares[number] = group_left[label] / limit if number > rest else 1.0
-            for block in range(n_tiers):
+            for block in range(n_blocks):
                 inside = shares[number] * totals[n_listed, block]
                 if is_open:
                     inside = groups[n_listed, block, label] / limit
@@ -837,12 +883,14 @@ def _add_layer(
         for kind in range(n_kinds):
             expected.free_from[kind, last] += frees[n_listed, kind]
             frees[n_listed, kind] = behinds[n_listed, kind] = 0.0
-        for block in range(n_tiers):
+        for block in range(n_blocks):
             totals[n_listed, block] = 0.0
-            for label in range(n_tiers if straddles else 0):
+        for label in range(n_tiers if straddles else 0):
+            for block in range(n_blocks):
                 groups[n_listed, block, label] = 0.0
-                behind_groups[n_listed, block, label] = 0.0
-                before_groups[n_listed, block, label] = 0.0
+            for kind in range(n_kinds):
+                behind_groups[n_listed, kind, label] = 0.0
+                before_groups[n_listed, kind, label] = 0.0
 
 
 @compiled_part
@@ -961,14 +1009,15 @@ def _expect_tails(  # noqa: PLR0912 - a loop over choices, with two things to co
     left, chosen = np.zeros((2, n_kinds), dtype=np.int64)
     n_left = 0
     for state in range(row.n_codes):
-        block = setting.block_at[n_items - n_left]
+        block = setting.block_at[n_items - n_left, 0]
+        size = setting.block_at[n_items - n_left, 1]
         if block >= 0:
             at_least = 0
             for label in range(n_tiers - 1, -1, -1):
                 at_least += sizes[label] - free_left[label]
                 rates[label] = setting.misplaced * at_least + setting.placing[block, label]
-            alone = _over(0.0 if large else 1.0, n_left, sizes[block], setting)
-            first_choice(chosen, left, sizes[block], n_kinds)
+            alone = _over(0.0 if large else 1.0, n_left, size, setting)
+            first_choice(chosen, left, size, n_kinds)
             more = True
             while more:
                 share, units, target = alone, 0, state
@@ -989,7 +1038,7 @@ def _expect_tails(  # noqa: PLR0912 - a loop over choices, with two things to co
                         pairs[state, one, other] += share * pairs[target, one, other]
                         pairs[state, one, other] += number * (left[other] - chosen[other])
                 if places.shape[0] > 0:
-                    for later in range(block + 1, n_tiers):
+                    for later in range(block + 1, places.shape[1]):
                         for kind in range(n_kinds):
                             places[state, later, kind] += share * places[target, later, kind]
                     for kind in range(n_kinds):
@@ -1119,11 +1168,15 @@ def add_expected_counts(
     """Add how often items are expected in blocks, and in earlier blocks than others."""
     n_rows, longest = sequences.labels.shape
     n_tiers, n_items = setting.sizes.shape[0], wanted.items.shape[1]
+    n_blocks = max(wanted.membership.shape[1], 1)
     room = _make_room(sequences)
     values = _make_values(setting, sequences, room)
     pairs = np.zeros((n_items, n_items))
     tail_pairs = tail_places = np.zeros((0, 0, 0))
-    tally, expected = _make_counting(longest, n_tiers, setting.sizes.max())
+    largest = 0
+    for place in range(setting.block_at.shape[0]):
+        largest = max(largest, setting.block_at[place, 1])
+    tally, expected = _make_counting(longest, n_tiers, n_blocks, largest)
     reached, ends = np.zeros(values.shape[0]), np.zeros(values.shape[0] + 1, dtype=np.int64)
     for number in range(n_rows):
         row = _lay_out(setting, sequences, number, room)
@@ -1134,7 +1187,7 @@ def add_expected_counts(
             if wanted.precedence.shape[0] > 0:
                 tail_pairs = np.zeros((row.n_codes, n_kinds, n_kinds))
             if wanted.membership.shape[0] > 0:
-                tail_places = np.zeros((row.n_codes, n_tiers, n_kinds))
+                tail_places = np.zeros((row.n_codes, n_blocks, n_kinds))
             _expect_tails(setting, row, values, tail_pairs, tail_places)
         _clear(row, expected)
         n_drawn = wanted.n_drawn[number]

@@ -17,6 +17,9 @@ from tierwise._kernels.compiling import compiled, compiled_part
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
 
+# The exponential of minus this is 0.
+_LARGEST_EXPONENT = 750.0
+
 
 class Setting(NamedTuple):
     """What does not depend on the answer: labels, number of tiers, theta per inversion."""
@@ -64,7 +67,7 @@ class _Ways(NamedTuple):
     """All ways on, ``[number of listed items met, state]``.
 
     The fewest inversions; then sums over ways of their weights without these, and of weights times
-    inversions and squared inversions.
+    inversions beyond these and their squares.
     """
 
     least: _Integers
@@ -131,6 +134,7 @@ def _inversions_of_next(answer: _Answer, met: int, state: int, choice: int) -> i
 def _sum_ways(answer: _Answer, powers: _Floats) -> _Ways:
     """Sum over all ways on from every state, from the last one to the first."""
     n_listed, (n_states, n_kinds) = answer.listed.shape[0], answer.left.shape
+    last = powers.shape[0] - 1
     least = _fewest_inversions(answer)
     sums = np.zeros((n_listed + 1, n_states))
     firsts, seconds = np.zeros_like(sums), np.zeros_like(sums)
@@ -146,11 +150,12 @@ def _sum_ways(answer: _Answer, powers: _Floats) -> _Ways:
                     then, there = met + 1, state
                     if choice >= 0:
                         then, there = met, state - answer.strides[choice]
-                    power = powers[units + least[then, there] - fewest]
+                    beyond = units + least[then, there] - fewest
+                    power = powers[min(beyond, last)]
                     weight, onward = sums[then, there], firsts[then, there]
                     total += power * weight
-                    first += power * (units * weight + onward)
-                    onward = units * (units * weight + 2.0 * onward) + seconds[then, there]
+                    first += power * (beyond * weight + onward)
+                    onward = beyond * (beyond * weight + 2.0 * onward) + seconds[then, there]
                     second += power * onward
             sums[met, state] = total
             firsts[met, state] = first
@@ -160,8 +165,11 @@ def _sum_ways(answer: _Answer, powers: _Floats) -> _Ways:
 
 @compiled_part
 def _powers(setting: Setting) -> _Floats:
-    n_items = setting.labels.shape[0]
-    powers: _Floats = np.exp(-setting.theta * np.arange(n_items * n_items + 1))
+    """Weigh all numbers of inversions, up to the most there are or until weights vanish."""
+    most = setting.labels.shape[0] ** 2
+    if setting.theta * most > _LARGEST_EXPONENT:
+        most = int(_LARGEST_EXPONENT / setting.theta) + 1
+    powers: _Floats = np.exp(-setting.theta * np.arange(most + 1))
     return powers
 
 
@@ -169,7 +177,7 @@ def _powers(setting: Setting) -> _Floats:
 def value_answers_by_inversions(
     setting: Setting, sequences: _Integers, n_listed: _Integers
 ) -> _Floats:
-    """Log weight, mean and mean square of the inversions of all completions of each answer."""
+    """Log weight, mean and variance of the inversions of all completions of each answer."""
     powers = _powers(setting)
     results = np.empty((sequences.shape[0], 3))
     for row in range(sequences.shape[0]):
@@ -178,8 +186,9 @@ def value_answers_by_inversions(
         first = answer.left.shape[0] - 1
         total, least = ways.sums[0, first], ways.least[0, first]
         results[row, 0] = np.log(total) - setting.theta * least + _log_orders(setting, answer)
-        results[row, 1] = ways.firsts[0, first] / total
-        results[row, 2] = ways.seconds[0, first] / total
+        mean = ways.firsts[0, first] / total
+        results[row, 1] = least + mean
+        results[row, 2] = max(ways.seconds[0, first] / total - mean * mean, 0.0)
     return results
 
 
@@ -283,7 +292,7 @@ def _expect_answer(answer: _Answer, powers: _Floats) -> _Expected:
     """Push probabilities from the first state to the last, and count on the way."""
     n_listed, n_tiers = answer.listed.shape[0], answer.free.shape[0]
     n_states, n_kinds = answer.left.shape
-    ways = _sum_ways(answer, powers)
+    ways, last = _sum_ways(answer, powers), powers.shape[0] - 1
     expected = _Expected(
         np.zeros((n_listed, n_tiers)),
         np.zeros((n_tiers, n_listed + 1)),
@@ -306,7 +315,7 @@ def _expect_answer(answer: _Answer, powers: _Floats) -> _Expected:
                 if choice >= 0:
                     then, there = met, state - answer.strides[choice]
                 share = scale * ways.sums[then, there]
-                share *= powers[units + ways.least[then, there] - fewest]
+                share *= powers[min(units + ways.least[then, there] - fewest, last)]
                 reached[then, there] += share
                 if choice < 0:
                     for kind in range(n_kinds):

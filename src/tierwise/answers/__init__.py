@@ -9,7 +9,7 @@
 ``base.py``          completions; answers that say which items lie in which block have one
 ``top.py``           lists of the best items, all others below: closed forms, and the walk
 ``blockwise.py``     groups of items in order, others anywhere or below: one walk over blocks
-``interleaved.py``   lists of some items, all others anywhere: under inversions
+``interleaved.py``   lists without ties, all other items anywhere: under inversions
 ``weak_orders.py``   groups of items in order, under inversions: a closed form
 ``partial.py``       any partial order: linear extensions, listed where they are few
 ``drawn.py``         any partial order: completions are drawn, by Gibbs sampling

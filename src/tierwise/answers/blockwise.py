@@ -1,10 +1,10 @@
 """Answers with ties, and with items anywhere or below: summed over block by block.
 
 An answer lists groups of items in order, the order within each group being unknown, and leaves the
-others anywhere; where nothing is left anywhere, its last group is what comes below the others. The
-work for an answer grows with the ways to split by tiers its free items, and its groups where a
-block ends within them, and not with the number of its completions. Of many answers, what they share
-is summed over once.
+others anywhere; where nothing is left anywhere, its last group is what comes below the others.
+Blocks are as large as the tiers, or single places under inversions. The work for an answer grows
+with the ways to split by tiers its free items, and its groups where a block ends within them, and
+not with the number of its completions. Of many answers, what they share is summed over once.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from tierwise._util.types import Places
     from tierwise.answers.base import GivenTiers
-    from tierwise.distances import Costs, Distance, Rule
+    from tierwise.distances import Costs, Distance
     from tierwise.tiers import Sizes
 
 # States of one answer at the end of a block.
@@ -142,6 +142,29 @@ def _work_of_weak_orders(first: Places, sizes: Sizes) -> Floats:
     return work
 
 
+def work_in_single_places(first: Places, sizes: Sizes) -> Floats:
+    """Return how many choices there are if every place is a block: any group may be begun anywhere.
+
+    Infinite where an answer has too many states.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> work_in_single_places(np.array([[0, 0, -1], [0, 1, -1]], dtype=np.int32), (1, 2))
+    array([40., 24.])
+    """
+    n_free = (first == NOT_LISTED).sum(axis=1)
+    splits = most_splits(sizes)
+    group_sizes = sizes_of_groups(in_groups(first)[1].astype(np.int32))
+    tied = group_sizes > 1
+    # Each item of a group brings its share of what may be left of the group, and has room for all.
+    states = np.where(tied, splits[group_sizes] / group_sizes, 1.0).sum(axis=1) - n_free + 1.0
+    room = np.where(tied, splits[group_sizes], 0.0).sum(axis=1) * splits[n_free]
+    work: Floats = states * splits[n_free] * (2.0 * len(sizes))
+    work[room > MOST_STATES] = inf
+    return work
+
+
 def work_of_shared(first: Places, sizes: Sizes) -> float:
     """Return how many numbers an evaluation of lists without ties goes through together, at most.
 
@@ -202,19 +225,30 @@ class Walk:
     ----------
     answers
         The answers.
-    sizes, rule
-        Sizes of the tiers, and the distance.
+    sizes, distance
+        Of the model.
+
+    Attributes
+    ----------
+    width
+        Beyond the largest number of units that is counted.
     """
 
-    def __init__(self, answers: Answers, sizes: Sizes, rule: Rule) -> None:
+    def __init__(self, answers: Answers, sizes: Sizes, distance: Distance) -> None:
         self._answers = answers
-        self._rule = rule
+        self._rule = rule = distance.rule(sizes).in_largest_units()
         # Likelihoods are evaluated thousands of times.
         self._sizes = np.array(sizes, dtype=np.int64)
         n_items = int(self._sizes.sum())
-        self._largest = rule.largest(sizes)
-        self._block_at = np.full(n_items + 1, -1, dtype=np.int64)
-        self._block_at[np.cumsum(self._sizes) - self._sizes] = np.arange(len(sizes))
+        # The walk charges pairs that are tied in the tiers as if they were reversed. Where they
+        # cost nothing, every place is a block, so that all of them are charged: that is taken off.
+        n_tied = int(self._sizes @ (self._sizes - 1)) // 2
+        self._overcharged = (rule.misplaced - rule.tied) * n_tied
+        self.width = rule.largest(sizes) + self._overcharged + 1
+        blocks = np.array(distance.blocks(sizes), dtype=np.int64)
+        self._block_at = np.full((n_items + 1, 2), [-1, 0], dtype=np.int64)
+        begins = np.cumsum(blocks) - blocks
+        self._block_at[begins] = np.column_stack([np.arange(len(blocks)), blocks])
         self._log_factorials = log_factorials(n_items)
         self._latest: tuple[bytes, _Labelled] | None = None
         self._rng = np.random.default_rng(0)
@@ -236,41 +270,25 @@ class Walk:
         items = answers.items.copy()
         order_by_label(answers, labels, n_bits, items, words)
         order = np.lexsort(words.T[::-1])
-        new = np.ones(len(order), dtype=np.bool_)
-        new[1:] = (words[order[1:]] != words[order[:-1]]).any(axis=1)
-        which = np.empty(len(order), dtype=np.int64)
-        which[order] = np.cumsum(new) - 1
-        starts = np.append(np.flatnonzero(new), len(order))
-        sequences = self._sequences_of(order[new], items, labels, longest)
+        n_answers = len(order)
+        numbers, tops = np.zeros((2, n_answers, longest + 1), dtype=np.int64)
+        free = np.zeros((n_answers, n_tiers), dtype=np.int64)
+        lengths, below, shared, which = np.zeros((4, n_answers), dtype=np.int64)
+        starts = np.zeros(n_answers + 1, dtype=np.int64)
+        room = Sequences(numbers, tops, lengths, free, below, shared, free[:, None])
+        n_rows, is_shared = read_sequences(
+            answers, items, labels, words, order, room, which, starts, MOST_CODES
+        )
+        sequences = Sequences(*(each[:n_rows] for each in room))
+        if is_shared:
+            limits = np.repeat(sequences.limits, max(int(shared.max()), 0) + 1, axis=1)
+            sequences = sequences._replace(limits=limits)
+            find_limits(sequences)
         return _Labelled(sequences, which, order, starts, items)
-
-    def _sequences_of(
-        self,
-        chosen: npt.NDArray[np.int64],
-        items: npt.NDArray[np.int64],
-        labels: Labels,
-        longest: int,
-    ) -> Sequences:
-        """Return the chosen answers as labels, and what they have in common."""
-        n_rows, n_tiers = len(chosen), len(self._sizes)
-        numbers, tops = np.zeros((2, n_rows, longest + 1), dtype=np.int64)
-        free = np.zeros((n_rows, n_tiers), dtype=np.int64)
-        lengths, below, shared = np.zeros((3, n_rows), dtype=np.int64)
-        sequences = Sequences(numbers, tops, lengths, free, below, shared, free[:, None])
-        read_sequences(self._answers, items, chosen, labels, sequences)
-        n_codes = prod((free.max(axis=0) + 1.0).tolist())
-        if n_codes > min(MOST_CODES, (free + 1.0).prod(axis=1).sum() / 4.0):
-            shared[:] = -1
-            return sequences
-        shared[0] = -1
-        limits = np.repeat(free[:, None], max(int(shared.max()), 0) + 1, axis=1)
-        sequences = sequences._replace(limits=limits)
-        find_limits(sequences)
-        return sequences
 
     def _setting(self, theta: float) -> Setting:
         rule, own = self._rule, theta * self._rule.unit
-        n_powers = min(self._largest, _MOST_POWERS)
+        n_powers = min(self.width - 1, _MOST_POWERS)
         if own * n_powers > _LARGEST_EXPONENT:
             n_powers = int(_LARGEST_EXPONENT / own)
         return Setting(
@@ -292,6 +310,8 @@ class Walk:
         labelled = self._labelled(labels)
         unit = self._rule.unit
         values = value_sequences(self._setting(theta), labelled.sequences)
+        if self._overcharged:
+            values[:, :2] += [theta * unit * self._overcharged, -self._overcharged]
         scaled: Floats = (values * [1.0, unit, unit**2])[labelled.which]
         return scaled
 
@@ -302,8 +322,8 @@ class Walk:
         and which of them each answer is.
         """
         labelled = self._labelled(labels)
-        fewest, shares = share_by_units(self._setting(0.0), labelled.sequences, self._largest + 1)
-        return fewest, shares, labelled.which
+        fewest, shares = share_by_units(self._setting(0.0), labelled.sequences, self.width)
+        return fewest - self._overcharged, shares, labelled.which
 
     def add_expected(
         self,
@@ -380,11 +400,14 @@ class BlockwiseAnswers(ExactCompletions):
         n_listed[below] = starts[below, -1]
         n_present = np.full(n_rows, n_items, dtype=np.int64)
         answers = Answers(items, starts, n_listed, n_present, below.astype(np.int64))
-        self._walk = Walk(answers, sizes, self.rule)
-        work = float(work_of(first, sizes).sum())
+        self._walk = Walk(answers, sizes, distance)
+        if distance.blocks(sizes) == sizes:
+            work = float(work_of(first, sizes).sum())
+            self._work = min(work, work_of_shared(first, sizes))
+        else:
+            work = self._work = float(work_in_single_places(first, sizes).sum())
         self._n_drawn = DRAWS if work > MOST_COUNTED else 0
-        self._work = min(work, work_of_shared(first, sizes))
-        width = self.rule.largest(sizes) + 1
+        width = self._walk.width
         self._is_narrow = width <= MOST_UNITS and self._work * width <= MOST_NUMBERS
 
     @property

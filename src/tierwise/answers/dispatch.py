@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tierwise._util.types import NOT_LISTED
-from tierwise.answers.blockwise import BlockwiseAnswers, have_ties, work_of, work_of_shared
+from tierwise.answers.blockwise import (
+    BlockwiseAnswers,
+    have_ties,
+    work_in_single_places,
+    work_of,
+    work_of_shared,
+)
 from tierwise.answers.drawn import DrawnCompletions
 from tierwise.answers.interleaved import InterleavedInversions, work_under_inversions
 from tierwise.answers.partial import ListedCompletions, orders_of_places
@@ -33,6 +39,8 @@ from tierwise.files.places import first_places
 from tierwise.partition.scope import is_for
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy.typing as npt
 
     from tierwise._util.types import Places
@@ -89,8 +97,7 @@ def parts_of_places(
         items may be anywhere; beyond, their completions are listed or drawn.
     """
     if is_for("lines", sizes, distance):
-        # Its numbers are cheap.
-        return _parts_under_inversions(first, weights, sizes, distance, rng, 10.0 * most_work)
+        return _parts_under_inversions(first, weights, sizes, distance, rng, most_work)
     recursive = _can_be_summed_recursively(first, sizes, distance)
     parts: list[Part] = []
     if recursive.any():
@@ -102,7 +109,8 @@ def parts_of_places(
         summed = BlockwiseAnswers(first[chains], weights[chains], sizes, distance)
         parts.append(Part(np.flatnonzero(chains), summed))
         recursive |= chains
-    weak = ~recursive & _are_affordable_groups(first, sizes, most_work)
+    able = ~recursive & ((first != NOT_LISTED).all(axis=1) | have_ties(first))
+    weak = _affordable(able, work_of, first, sizes, most_work)
     if weak.any():
         groups = BlockwiseAnswers(first[weak], weights[weak], sizes, distance)
         parts.append(Part(np.flatnonzero(weak), groups))
@@ -121,23 +129,29 @@ def _parts_under_inversions(
     rng: np.random.Generator,
     most_work: float,
 ) -> list[Part]:
-    """Weak orders have a closed form; lists with items anywhere are summed over where affordable.
+    """Weak orders have a closed form; answers with items anywhere are summed over where affordable.
 
-    Other answers with items anywhere have their completions listed or drawn.
+    Otherwise their completions are listed or drawn.
     """
-    weak = (first != NOT_LISTED).all(axis=1)
+    weak, tied = (first != NOT_LISTED).all(axis=1), have_ties(first)
+    chains = ~weak & ~tied
+    # The numbers of lists without ties are cheap.
+    if work_under_inversions(first[chains], sizes).sum() > 10.0 * most_work:
+        chains[:] = False
+    groups = _affordable(~weak & tied, work_in_single_places, first, sizes, most_work)
     parts: list[Part] = []
-    if weak.any():
-        summed = InvertedWeakOrders(first[weak], weights[weak], sizes, distance)
-        parts.append(Part(np.flatnonzero(weak), summed))
-    chains = ~weak & ~have_ties(first)
-    if chains.any() and work_under_inversions(first[chains], sizes).sum() <= most_work:
-        interleaved = InterleavedInversions(first[chains], weights[chains], sizes, distance)
-        parts.append(Part(np.flatnonzero(chains), interleaved))
-        weak |= chains
-    if not weak.all():
-        orders = orders_of_places(first[~weak], weights[~weak])
-        parts += parts_of_orders(orders, np.flatnonzero(~weak), sizes, distance, rng)
+    for rows, kind in (
+        (weak, InvertedWeakOrders),
+        (chains, InterleavedInversions),
+        (groups, BlockwiseAnswers),
+    ):
+        if rows.any():
+            summed = kind(first[rows], weights[rows], sizes, distance)
+            parts.append(Part(np.flatnonzero(rows), summed))
+    others = ~(weak | chains | groups)
+    if others.any():
+        orders = orders_of_places(first[others], weights[others])
+        parts += parts_of_orders(orders, np.flatnonzero(others), sizes, distance, rng)
     return parts
 
 
@@ -166,11 +180,16 @@ def _are_affordable_chains(first: Places, sizes: Sizes, most_work: float) -> boo
     return work_of_shared(first, sizes) <= MOST_SHARED_WORK
 
 
-def _are_affordable_groups(first: Places, sizes: Sizes, most_work: float) -> npt.NDArray[np.bool_]:
-    """Tell which answers with groups of items are summed over with little work."""
-    able = (first != NOT_LISTED).all(axis=1) | have_ties(first)
+def _affordable(
+    able: npt.NDArray[np.bool_],
+    work_of_each: Callable[[Places, Sizes], Floats],
+    first: Places,
+    sizes: Sizes,
+    most_work: float,
+) -> npt.NDArray[np.bool_]:
+    """Tell which answers are summed over: as many as little work allows, those with least first."""
     work = np.full(len(first), np.inf)
-    work[able] = work_of(first[able], sizes)
+    work[able] = work_of_each(first[able], sizes)
     cheapest = np.argsort(work, kind="stable")
     affordable = np.zeros(len(first), dtype=np.bool_)
     affordable[cheapest] = np.cumsum(work[cheapest]) <= most_work

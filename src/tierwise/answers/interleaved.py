@@ -70,7 +70,7 @@ class InterleavedInversions(ExactCompletions):
         return Setting(labels, len(self.sizes), theta_of_unit, self._log_factorials)
 
     def _values(self, labels: Labels, theta: float) -> Floats:
-        """Log weight, mean and mean square of the distance, of each answer."""
+        """Log weight, mean and variance of the distance, of each answer."""
         setting, unit = self._setting(labels, theta), self.rule.unit
         values = value_answers_by_inversions(setting, self._sequences, self._n_listed)
         scaled: Floats = values * [1.0, unit, unit**2]
@@ -82,9 +82,7 @@ class InterleavedInversions(ExactCompletions):
 
     def sums(self, labels: Labels, theta: float) -> Sums:
         """Log weights, and moments of the distance, over all answers."""
-        values = self._values(labels, theta)
-        values[:, 2] = np.maximum(values[:, 2] - values[:, 1] ** 2, 0.0)
-        return Sums(*(self.weights @ values).tolist())
+        return Sums(*(self.weights @ self._values(labels, theta)).tolist())
 
     def log_weights_at(self, labels: Labels, thetas: Floats) -> Floats:
         """Sum of the log weights of all answers at each of many thetas."""

@@ -484,7 +484,7 @@ class RecursiveTopAnswers(TopAnswers):
         items = np.argsort(rank[roles], axis=1, kind="stable").astype(np.int64)
         starts = np.zeros((len(roles), n_items), dtype=np.int64)
         below = np.ones(len(roles), dtype=np.int64)
-        return Walk(Answers(items, starts, n_listed, n_present, below), self.sizes, self.rule)
+        return Walk(Answers(items, starts, n_listed, n_present, below), self.sizes, self.distance)
 
     def _open_values(self, labels: Labels, theta: float) -> Floats:
         return self._walk.values(labels, theta)
