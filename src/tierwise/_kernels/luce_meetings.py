@@ -215,7 +215,7 @@ def _gain_of_move(item: int, target: int, count: int, given: Meeting, stand: Sta
     return float(gain)
 
 
-@inlined
+@compiled_part
 def _exchange_items(
     count: int,
     n_steps: int,

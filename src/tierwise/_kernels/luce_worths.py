@@ -481,7 +481,7 @@ def set_worth(tier: int, log_worth: float, count: int, given: Meeting, stand: St
             stand.table[given.n_sides * tier + given.n_sides - 1 - side, other] = total
 
 
-@inlined
+@compiled_part
 def add_up(count: int, given: Meeting, stand: Stand) -> tuple[_Floats, _Floats]:
     """Add up the meetings of tiers, as in `TierMeetings`, and how often each won."""
     met, won = np.zeros((count, count)), np.zeros(count)
@@ -498,7 +498,7 @@ def add_up(count: int, given: Meeting, stand: Stand) -> tuple[_Floats, _Floats]:
     return met, won
 
 
-@inlined
+@compiled_part
 def walk_worths(
     count: int, given: Meeting, stand: Stand, meetings: TierMeetings, rng: np.random.Generator
 ) -> None:
@@ -670,7 +670,7 @@ def _log_density_of_effects(
     return value
 
 
-@inlined
+@compiled_part
 def move_effects(
     effects: Effects, worths: _Floats, met: _Floats, count: int, rng: np.random.Generator
 ) -> None:
