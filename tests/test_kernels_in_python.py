@@ -1,5 +1,6 @@
 """Where few steps are asked of kernels, Python runs them: with the same bits as machine code."""
 
+import sys
 from copy import deepcopy
 from importlib import import_module
 from pathlib import Path
@@ -160,6 +161,10 @@ def test_python_runs_few_steps_and_what_is_called_often_is_compiled(monkeypatch)
 def test_what_lies_on_disk_is_loaded_sooner(monkeypatch):
     monkeypatch.setattr(compiling, "is_on_disk", lambda name: True)
     kernel = compiled_if_many(lambda number: number)(_doubled.__wrapped__)
+    monkeypatch.setitem(sys.modules, "numba", None)
+    assert kernel.is_light(2_000)
+    assert not kernel.is_light(2_000)
+    monkeypatch.delitem(sys.modules, "numba")
     assert kernel.is_light(20_000)
     assert not kernel.is_light(20_000)
 

@@ -26,8 +26,8 @@ _OPTIONS: dict[str, Any] = {
 
 
 # A step takes Python about a microsecond. A kernel takes a tenth of a second to several seconds to
-# compile, and a hundredth to load once it is compiled, beside a second for the compiler itself.
-_STEPS_OF_COMPILING, _STEPS_OF_LOADING = 500_000, 30_000
+# compile, and some hundredths to load once it is compiled, beside a second for the compiler itself.
+_STEPS_OF_COMPILING, _STEPS_OF_LOADING, _STEPS_WITH_COMPILER = 500_000, 30_000, 3_000
 
 
 # `CompilerOfParts` relies on the inside of Numba: with other versions parts are compiled as all
@@ -124,8 +124,11 @@ class Kernel(Generic[_Parameters, _Result]):
         if self._steps is None or "dispatcher" in vars(self):
             return False
         self._n_steps_in_python += self._steps(*args, **kwargs)
-        there = is_on_disk(self._name)
-        return self._n_steps_in_python <= (_STEPS_OF_LOADING if there else _STEPS_OF_COMPILING)
+        most = _STEPS_OF_COMPILING
+        if is_on_disk(self._name):
+            # Where the compiler is there, what is used at all will be used again.
+            most = _STEPS_WITH_COMPILER if "numba" in sys.modules else _STEPS_OF_LOADING
+        return self._n_steps_in_python <= most
 
     def begin_again(self) -> None:
         """Forget what was compiled, loaded or run in this process."""
