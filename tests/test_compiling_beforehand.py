@@ -24,6 +24,11 @@ ONE = Listed("counting.add_place_counts", ("int32[2C]", "float64[1C]", "float64[
 USE = "leaderboard: battles"
 
 
+def kernels_of(use):
+    """The kernels of a use in the order of their first calls."""
+    return [beforehand._listed(one) for one in beforehand._read()["uses"][use]]
+
+
 def classes_and_lengths(spelling):
     """The tuples of a type: the fields that their class has, and those that are listed."""
     if isinstance(spelling, dict) and "literal" not in spelling:
@@ -45,7 +50,7 @@ def typed_class(name):
 
 def test_the_list_fits_the_kernels():
     # If it does not any more, tools/first_uses.py writes it again.
-    from_python = [kernel for use in beforehand.uses() for kernel in beforehand.kernels_of(use)]
+    from_python = [kernel for use in beforehand.uses() for kernel in kernels_of(use)]
     with_parts = [one for use in beforehand.uses() for one in beforehand.from_the_end(use)]
     assert len(set(map(str, with_parts))) > len(set(map(str, from_python))) > 30
     for one in {str(one): one for one in (*with_parts, *listed())}.values():
@@ -69,7 +74,7 @@ def test_types_are_read_as_they_are_spelled():
 
 def test_the_last_kernel_comes_first_and_each_after_what_it_calls():
     use = "report: rankings, complete"
-    kernels = beforehand.kernels_of(use)
+    kernels = kernels_of(use)
     order = [one for one in beforehand.from_the_end(use) if one in kernels]
     assert order.index(kernels[-1]) < order.index(kernels[0])
 

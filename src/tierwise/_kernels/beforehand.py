@@ -69,11 +69,6 @@ def uses() -> list[str]:
     return list(_read()["uses"])
 
 
-def kernels_of(use: str) -> list[Listed]:
-    """Return the kernels of a use in the order of their first calls; of unknown uses, none."""
-    return [_listed(one) for one in _read()["uses"].get(use, ())]
-
-
 def from_the_end(use: str) -> list[Listed]:
     """Return the kernels of a use, the last one first, each after what it calls.
 
