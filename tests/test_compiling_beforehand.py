@@ -24,6 +24,11 @@ ONE = Listed("counting.add_place_counts", ("int32[2C]", "float64[1C]", "float64[
 USE = "leaderboard: battles"
 
 
+def uses():
+    """The names of all uses."""
+    return list(beforehand._read()["uses"])
+
+
 def kernels_of(use):
     """The kernels of a use in the order of their first calls."""
     return [beforehand._listed(one) for one in beforehand._read()["uses"][use]]
@@ -50,8 +55,8 @@ def typed_class(name):
 
 def test_the_list_fits_the_kernels():
     # If it does not any more, tools/first_uses.py writes it again.
-    from_python = [kernel for use in beforehand.uses() for kernel in kernels_of(use)]
-    with_parts = [one for use in beforehand.uses() for one in beforehand.from_the_end(use)]
+    from_python = [kernel for use in uses() for kernel in kernels_of(use)]
+    with_parts = [one for use in uses() for one in beforehand.from_the_end(use)]
     assert len(set(map(str, with_parts))) > len(set(map(str, from_python))) > 30
     for one in {str(one): one for one in (*with_parts, *listed())}.values():
         module, _, name = one.name.partition(".")

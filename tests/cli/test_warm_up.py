@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests.test_compiling_beforehand import kernels_of
+from tests.test_compiling_beforehand import kernels_of, uses
 from tierwise._kernels import beforehand
 from tierwise.cli.warm_up import warm_up_command
 
@@ -58,9 +58,8 @@ def test_every_kernel_of_the_list_is_compiled_by_as_many_processes_as_cores(monk
     assert function is beforehand.compile_kernels
     assert workers == 7
     compiled = [kernel for (kernels,) in tasks for kernel in kernels]
-    uses = beforehand.uses()
-    assert {"report: battles", "fit: rankings, complete", "leaderboard: battles"} <= set(uses)
-    assert all(kernel in compiled for use in uses for kernel in kernels_of(use))
+    assert {"report: battles", "fit: rankings, complete", "leaderboard: battles"} <= set(uses())
+    assert all(kernel in compiled for use in uses() for kernel in kernels_of(use))
 
 
 @pytest.mark.slow

@@ -64,11 +64,6 @@ def _read() -> dict[str, Any]:
     return listed
 
 
-def uses() -> list[str]:
-    """Return the names of all uses."""
-    return list(_read()["uses"])
-
-
 def from_the_end(use: str) -> list[Listed]:
     """Return the kernels of a use, the last one first, each after what it calls.
 
