@@ -497,9 +497,8 @@ were then grown, with a limit of 40 s of a core, while other programs ran.
 Of 134 models that pass or fail 500 tasks, most of the time goes to chains, in which each item is
 valued by 500 tied blocks, and to the searches of the models that are compared. Groups of ballots
 are fitted from 20 starts and five times without a fold, for each number of groups, and then merged
-and split. Under inversions, answers with gaps are
-fitted for each of the 128 sizes of eight items. A first use spends nearly all of its time on
-compiling.
+and split. Under inversions, answers with gaps are fitted for each of the 128 sizes of eight items.
+A first use spends most of its time on compiling; the demo is so small that nothing is compiled.
 
 """
 
