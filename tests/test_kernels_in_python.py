@@ -130,6 +130,7 @@ def run_by_python():
     return set()
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::tierwise.errors.TierwiseWarning")
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_python_and_machine_code_give_the_same_bits(name, both_ways, run_by_python):
@@ -138,6 +139,7 @@ def test_python_and_machine_code_give_the_same_bits(name, both_ways, run_by_pyth
     run_by_python.update(both_ways)
 
 
+@pytest.mark.thorough
 def test_all_of_them_were_compared(run_by_python):
     assert kernels_that_python_may_run() == run_by_python
 

@@ -13,6 +13,8 @@ from tierwise.errors import InputError, TooLargeError
 from tierwise.mixture.groups import distinct_answers, fold_weights
 from tierwise.tiers import log_number_of_tiers
 
+pytestmark = pytest.mark.thorough
+
 TWO_GROUPS = [([[0], [1, 2], [3], [4, 5]], 1.5), ([[5], [4, 3], [2], [1, 0]], 1.5)]
 
 
@@ -203,7 +205,6 @@ def test_answers_that_leave_no_doubt_about_blocks_will_do():
     assert found.log_likelihood == pytest.approx(expected, abs=1e-3)
 
 
-@pytest.mark.thorough
 def test_each_choice_changes_something(two_groups):
     rankings, _ = two_groups
     base = {"n_groups": 2, "sizes": (1, 2, 1, 2), "rng": 1}

@@ -15,6 +15,8 @@ from tierwise import InputError, MixtureDraws, Rankings
 from tierwise.mixture.gibbs_worths import WorthTarget, run_chain_of_worths
 from tierwise.mixture.groups import Component, distinct_rankings
 
+pytestmark = pytest.mark.thorough
+
 TINY = [[0, 1, 2], [0, 2, 1], [2, 1, 0], [2, 1], [1, 2, 0]]
 LABELS = [(0, 1, 1), (1, 0, 1), (1, 1, 0)]
 
@@ -46,7 +48,6 @@ def exact_posterior(prior_shares):
     return {pair: mass / total for pair, mass in of_tiers.items()}, squares / total
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("prior_shares", "n_draws"),
     [(3.0, 2000), *(pytest.param(one, 4000, marks=pytest.mark.slow) for one in (3.0, 1.0))],

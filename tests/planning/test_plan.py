@@ -10,6 +10,8 @@ import pytest
 import tierwise as tw
 from tierwise.planning.plan import Plan, outcome_of, short_chains
 
+pytestmark = pytest.mark.thorough
+
 TIERS = tw.Tiers([["a"], ["b", "c"], ["d"]])
 MODEL = tw.ClusteredLuce(TIERS, (9.0, 3.0, 1.0))
 

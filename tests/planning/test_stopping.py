@@ -14,6 +14,8 @@ from tierwise.planning.stopping import _state_of_draw
 from tierwise.posterior.estimates import share_above
 from tierwise.posterior.run import DrawnTiers, draw_tiers_from
 
+pytestmark = pytest.mark.thorough
+
 TIERS = tw.Tiers([["a"], ["b", "c"]])
 
 

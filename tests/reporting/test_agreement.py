@@ -11,6 +11,8 @@ from tests.data_paths import shared_data
 from tests.reporting.test_page import SECTIONS, write
 from tierwise import InputError
 
+pytestmark = pytest.mark.thorough
+
 
 def tastes(n_people=300):
     """People who agree about four sweets and are divided about the fifth."""

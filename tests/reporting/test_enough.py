@@ -14,6 +14,8 @@ from tierwise.planning.asking import Design
 from tierwise.planning.stopping import forecast_where_cheap
 from tierwise.reporting.report import forecast_of_leaderboard
 
+pytestmark = pytest.mark.thorough
+
 MODEL = tw.ClusteredLuce(tw.Tiers([["a"], ["b", "c"], ["d"]]), (9.0, 3.0, 1.0))
 
 
@@ -36,7 +38,6 @@ def pairs(tmp_path_factory):
     return reported("pairs", tmp_path_factory.mktemp("pairs"))
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("ask", ["complete", "pairs"])
 def test_pages_say_what_enough_says(ask, request):
     data, shown, page = request.getfixturevalue(ask)
@@ -47,7 +48,6 @@ def test_pages_say_what_enough_says(ask, request):
     assert shown.forecast.sentence() == said.sentence()
 
 
-@pytest.mark.thorough
 def test_pages_of_the_leaderboard_command_say_it(tmp_path):
     data = Design("pairs").answers(MODEL, 80, np.random.default_rng(5))
     rows = [

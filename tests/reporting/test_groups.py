@@ -12,6 +12,8 @@ from tierwise import InputError, Rankings
 from tierwise.mixture.scores import Scores
 from tierwise.reporting.groups import whether_several
 
+pytestmark = pytest.mark.thorough
+
 TWO = [([["a"], ["b", "c"], ["d"]], 2.0), ([["d"], ["c", "b"], ["a"]], 2.0)]
 
 

@@ -17,6 +17,8 @@ from tierwise import InputError, Rankings, Tiers
 from tierwise.model.ranks import shares_of_tiers
 from tierwise.reporting.report import render
 
+pytestmark = pytest.mark.thorough
+
 VOID = {"meta", "link", "br", "img", "hr", "input"}
 SECTIONS = ["tiers", "data", "sizes", "items", "fit", "diagnostics", "computed"]
 
@@ -246,7 +248,6 @@ def test_answers_that_leave_blocks_open_are_resampled_too(tmp_path):
     assert "co-tiers-title" in page.ids
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(
     "rankings",
     [

@@ -12,6 +12,8 @@ from tierwise.reporting import wording
 from tierwise.reporting.analysis import _affordable_replicates
 from tierwise.reporting.groups import whether_several
 
+pytestmark = pytest.mark.thorough
+
 
 def said_by_rankings(cycles, n_people=50):
     tiers = Tiers([["a"], ["b", "c"], ["d", "e"]])
@@ -39,7 +41,6 @@ def doubted(tmp_path_factory):
     return write(said_by_rankings("keep"), folder, family="mallows", uncertainty="bootstrap")
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("which", ["trusted", "doubted"])
 def test_page_speaks_of_answers(which, request):
     analysis, text, page = request.getfixturevalue(which)
@@ -85,7 +86,6 @@ def test_an_infinite_theta_beside_mistakes_is_no_agreement_of_answers(doubted):
     )
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("rows", "items", "cycles", "said"),
     [
