@@ -141,7 +141,9 @@ class Noted:
         self._of_use = {}
         names: list[str] = []
         for kernel in _kernels():
-            kernel.begin_again()
+            # As in a process of its own: nothing is loaded, and Python has taken no steps.
+            vars(kernel).pop("dispatcher", None)
+            kernel._n_steps_in_python = 0.0
         template = Dispatcher.get_call_template
 
         def from_python(kernel: Any, *args: Any, **kwargs: Any) -> Any:

@@ -130,11 +130,6 @@ class Kernel(Generic[_Parameters, _Result]):
             most = _STEPS_WITH_COMPILER if "numba" in sys.modules else _STEPS_OF_LOADING
         return self._n_steps_in_python <= most
 
-    def begin_again(self) -> None:
-        """Forget what was compiled, loaded or run in this process."""
-        vars(self).pop("dispatcher", None)
-        self._n_steps_in_python = 0.0
-
     @property
     def _name(self) -> str:
         """Its module and its own name, as in ``first_uses.json``."""
