@@ -172,6 +172,28 @@ def test_the_other_process_ends_with_the_one_that_started_it(tmp_path, how):
         assert process.stderr.read() == ""
 
 
+@needs_proc
+def test_what_compiles_can_be_ended_and_leaves_nothing_behind(tmp_path):
+    after = """
+found = beforehand.beside()
+found.end()
+print([process.poll() is None for process in started], found.folder.exists(), flush=True)
+"""
+    with start(tmp_path, cores=3, after=after) as process:
+        assert len(children(process)) == 2
+        assert process.stdout.readline().strip() == "[False, False] False"
+        assert process.stderr.read() == ""
+
+
+def test_kernels_of_several_uses_are_listed_once():
+    uses = beforehand.uses_of_command("report")
+    assert len(uses) > 1
+    kernels = beforehand.from_the_end(*uses)
+    assert len(set(map(str, kernels))) == len(kernels)
+    for use in uses:
+        assert set(map(str, beforehand.from_the_end(use))) <= set(map(str, kernels))
+
+
 def test_nothing_is_started_where_it_would_not_help(tmp_path):
     for given in ({"cores": 1}, {"use": "an unknown use"}, {"least": 10_000}):
         with start(tmp_path, after="", **given) as process:
@@ -248,7 +270,7 @@ def test_the_other_process_says_what_it_compiles(tmp_path):
     folder = tmp_path / "said"
     folder.mkdir()
     with subprocess.Popen(
-        [sys.executable, "-m", "tierwise._kernels.beforehand", USE, "1", "1", str(folder)],
+        [sys.executable, "-m", "tierwise._kernels.beforehand", "1", "1", str(folder), USE],
         stdin=subprocess.PIPE,
         env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
     ) as process:

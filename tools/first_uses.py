@@ -28,6 +28,8 @@ from tierwise.cli import reading
 from tierwise.cli.main import main as tierwise
 
 FEW, MANY = 9, 16
+# So many that what is called for each of them is compiled, and not run by Python.
+_MANY_ANSWERS = 1000
 
 
 def _orders(n_items: int, n_answers: int) -> np.ndarray:
@@ -39,13 +41,13 @@ def _orders(n_items: int, n_answers: int) -> np.ndarray:
 
 def complete(n_items: int) -> str:
     """Answers that put all items in order, best first."""
-    return _lists(_orders(n_items, 200).tolist())
+    return _lists(_orders(n_items, _MANY_ANSWERS).tolist())
 
 
 def ballots(n_items: int) -> str:
     """Answers that list some of the best items."""
     return _lists(
-        [order[: 1 + row % 5] for row, order in enumerate(_orders(n_items, 200).tolist())]
+        [order[: 1 + row % 5] for row, order in enumerate(_orders(n_items, _MANY_ANSWERS).tolist())]
     )
 
 

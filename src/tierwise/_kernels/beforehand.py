@@ -2,8 +2,8 @@
 
 Numba looks for a kernel on disk when it is first called. A first use calls its kernels one after
 the other; meanwhile another process compiles them from the last one to the first, until the two
-meet. ``first_uses.json`` lists what is called, with the types of the arguments;
-``tools/first_uses.py`` writes it.
+meet. A server has them compiled while people choose a file. ``first_uses.json`` lists what is
+called, with the types of the arguments; ``tools/first_uses.py`` writes it.
 """
 
 import atexit
@@ -64,17 +64,30 @@ def _read() -> dict[str, Any]:
     return listed
 
 
-def from_the_end(use: str) -> list[Listed]:
-    """Return the kernels of a use, the last one first, each after what it calls.
+def uses_of_command(command: str) -> list[str]:
+    """Return the names of what a command does with data of each kind.
+
+    Examples
+    --------
+    >>> uses_of_command("search")
+    ['search: rankings, complete']
+    """
+    return [use for use in _read()["uses"] if use.startswith(f"{command}: ")]
+
+
+def from_the_end(*uses: str) -> list[Listed]:
+    """Return the kernels of each use, the last one first, each after what it calls.
 
     What kernels call is listed by itself, so that processes can share one large kernel.
     """
     calls = _read()["calls"]
-    return [
-        _listed(one)
+    keys = (
+        one
+        for use in uses
         for last in reversed(_read()["uses"].get(use, ()))
         for one in (*reversed(calls.get(last, ())), last)
-    ]
+    )
+    return [_listed(one) for one in dict.fromkeys(keys)]
 
 
 def _listed(key: str) -> Listed:
@@ -139,6 +152,14 @@ class Beside:
         while self.is_compiled_elsewhere(name):
             sleep(_SECONDS_BETWEEN_LOOKS)
 
+    def end(self) -> None:
+        """End the other processes; what they have compiled stays on disk."""
+        for process in self.processes:
+            process.kill()
+            process.wait()
+        if self.processes and self.folder is not None:
+            rmtree(self.folder, ignore_errors=True)
+
     @contextmanager
     def marking(self, name: str) -> Iterator[None]:
         """Let the other processes know that this one compiles a kernel."""
@@ -176,23 +197,28 @@ def compile_kernels(kernels: Iterable[Listed]) -> None:
             kernel.dispatcher.compile(tuple(typed(spelling) for spelling in one.types))
 
 
-def compile_beside(use: str) -> None:
-    """Have other cores compile what a use will call, from its last kernel on, if that is not done.
+def compile_beside(*uses: str) -> Beside:
+    """Have other cores compile what uses will call, from the last kernel on, if that is not done.
 
     They say nothing, and end with this process.
 
     Parameters
     ----------
-    use
-        A name in ``first_uses.json``; nothing happens for another one.
+    uses
+        Names in ``first_uses.json``; nothing happens for others.
+
+    Returns
+    -------
+    Beside
+        The processes that do it, none if too little is missing.
     """
     n_processes = min(n_cores() - 1, _MOST_PROCESSES)
-    if n_processes < 1 or not sys.executable or n_missing(from_the_end(use)) < _WORTH_A_PROCESS:
-        return
+    if n_processes < 1 or not sys.executable or n_missing(from_the_end(*uses)) < _WORTH_A_PROCESS:
+        return Beside()
     folder = Path(mkdtemp(prefix="tierwise-"))
     processes = [
         subprocess.Popen(
-            [sys.executable, "-m", __spec__.name, use, *map(str, (number, n_processes, folder))],
+            [sys.executable, "-m", __spec__.name, *map(str, (number, n_processes, folder)), *uses],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -200,15 +226,10 @@ def compile_beside(use: str) -> None:
         )
         for number in range(1, n_processes + 1)
     ]
-    _beside.set(Beside(folder, 0, processes))
-    atexit.register(_end, folder, processes)
-
-
-def _end(folder: Path, processes: Iterable["subprocess.Popen[bytes]"]) -> None:
-    for process in processes:
-        process.kill()
-        process.wait()
-    rmtree(folder, ignore_errors=True)
+    found = Beside(folder, 0, processes)
+    _beside.set(found)
+    atexit.register(found.end)
+    return found
 
 
 def n_missing(kernels: Sequence[Listed]) -> int:
@@ -338,11 +359,11 @@ def _class_named(name: str) -> Any:
 
 
 def main() -> None:
-    """Compile a share of the kernels of a use, beginning with the last one."""
+    """Compile a share of the kernels of uses, beginning with the last one of each."""
     end_with_parent()
-    use, number, of_processes, folder = sys.argv[1:]
+    number, of_processes, folder, *uses = sys.argv[1:]
     _beside.set(Beside(Path(folder), int(number)))
-    compile_kernels(from_the_end(use)[int(number) - 1 :: int(of_processes)])
+    compile_kernels(from_the_end(*uses)[int(number) - 1 :: int(of_processes)])
 
 
 if __name__ == "__main__":

@@ -387,7 +387,7 @@ def climb_by_races(
     return _climb(derivatives_of_races, races, prior, point, least_gain)
 
 
-@compiled_if_many(lambda choices, *_: 1.5 * choices.members.size * choices.members.shape[1])
+@compiled_if_many(lambda choices, *_: 0.75 * choices.members.size * choices.members.shape[1])
 def climb_by_choices(
     choices: TierChoices, prior: WorthPrior, point: _Floats, least_gain: float
 ) -> tuple[float, float, _Floats]:

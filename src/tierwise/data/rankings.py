@@ -737,7 +737,7 @@ class Rankings:
         """Whether every answer lists every item, without ties."""
         return self.unranked is None and not self.has_ties
 
-    @property
+    @cached_property
     def pair_counts(self) -> NDArray[Any]:
         """How often each item is ranked above each other; ties and unknown orders do not count.
 
@@ -750,6 +750,7 @@ class Rankings:
         places = self.patterns if open_places else encoding.first_places(self.patterns)
         counts = np.zeros((len(self.items),) * 2, dtype=self.pattern_weights.dtype)
         add_block_pair_counts(places, self.pattern_weights, counts)
+        _freeze(counts)
         return counts
 
     @property

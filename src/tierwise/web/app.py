@@ -37,7 +37,7 @@ from tierwise.errors import (
 from tierwise.web import choices
 from tierwise.web.jobs import Job, Store, Upload, storing
 from tierwise.web.security import Application, Guard, Settings
-from tierwise.web.tasks import EXAMPLES
+from tierwise.web.tasks import COMPILING, EXAMPLES
 
 if TYPE_CHECKING:
     import uvicorn
@@ -68,7 +68,7 @@ _STEPS = {
     "figures": "Drawing figures",
     "": "Starting",
 }
-_OWN_STEPS = ("Reading the file", "Finding the tiers")
+_OWN_STEPS = ("Reading the file", "Finding the tiers", COMPILING)
 # More connections than anybody has tabs; further ones get "try again later".
 _MOST_CONNECTIONS = 300
 _SECONDS_TO_FINISH = 2
@@ -80,6 +80,7 @@ def make_app(settings: Settings) -> Application:
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        pages.store.compile_while_people_choose()
         yield
         await pages.store.close()
 

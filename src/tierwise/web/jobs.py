@@ -25,6 +25,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 
 from starlette.exceptions import HTTPException
 
+from tierwise._kernels.beforehand import Beside, compile_beside, uses_of_command
 from tierwise._util.resources import whole_file
 from tierwise.errors import InputError, TierwiseWarning
 from tierwise.web.security import Limits
@@ -237,6 +238,7 @@ class Store:
         self._readers = Children(limits, limits.jobs)
         self._n_reading = 0
         self._step_began: dict[str, float] = {}
+        self._compiling = Beside()
         self._find_again()
 
     def _find_again(self) -> None:
@@ -247,8 +249,16 @@ class Store:
                 job.state, job.message = "failed", _INTERRUPTED
             self.jobs[job.number] = job
 
+    def compile_while_people_choose(self) -> None:
+        """Have what pages need compiled, once after an installation, until an analysis starts.
+
+        An analysis compiles what it needs itself, and its own kind of answers first.
+        """
+        self._compiling = compile_beside(*uses_of_command("report"))
+
     async def close(self) -> None:
         """Stop all running work."""
+        self._compiling.end()
         for task in self._tasks.values():
             task.cancel()
         self._readers.end()
@@ -385,6 +395,7 @@ class Store:
         }
 
         def started() -> None:
+            self._compiling.end()
             job.started, job.state = time(), "running"
 
         def tell(news: dict[str, Any]) -> None:

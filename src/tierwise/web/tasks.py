@@ -46,6 +46,10 @@ EXAMPLES = {
 """The examples of the package, with their descriptions on the page."""
 
 
+COMPILING = "Finding the tiers, and compiling, once: this takes some seconds longer"
+"""What the page says of the first analysis of a kind of answers after an installation."""
+
+
 def analyse_file(task: dict[str, Any], tell: Callable[..., None]) -> dict[str, Any]:
     """Read a file, find its tiers, and write the page and all that can be downloaded."""
     from tierwise.data.kinds import use_of
@@ -55,12 +59,12 @@ def analyse_file(task: dict[str, Any], tell: Callable[..., None]) -> dict[str, A
     tell("Reading the file", 0, 0)
     read = read_upload(task, table_of(task, {}))
     answers = read.answers
-    compile_beside(use_of("report", answers))
+    compiling = compile_beside(use_of("report", answers))
     wishes, folder = {**task["wishes"]}, Path(task["folder"])
     many = len(answers.items) > _MANY_ITEMS_OF[answers.kind]
     if many and wishes.get("uncertainty") != "posterior":
         wishes["replicates"] = _FEW_REPLICATES
-    tell("Finding the tiers", 0, 0)
+    tell(COMPILING if compiling.processes else "Finding the tiers", 0, 0)
     with warnings.catch_warnings(record=True) as cautions:
         warnings.simplefilter("always")
         analysis = report(answers, folder / "report.html", progress=tell, **wishes)
