@@ -229,6 +229,18 @@ def test_rules_that_methods_cannot_rely_on_are_refused(distance, complaint):
         fit(rankings, (1, 2, 1), distance)
 
 
+def test_names_of_known_distances_are_not_given_again():
+    class Other(ByPlacing):
+        name = "kendall"
+
+    rankings = Rankings.from_orderings([list("abcd"), list("bacd")])
+    other = Other([[0, 1, 2], [1, 0, 1], [2, 1, 0]])
+    with pytest.raises(InputError, match="Other is another one: give it another name"):
+        fit(rankings, (1, 2, 1), other, concentration="tier")
+    with pytest.raises(InputError, match="Other is another one: give it another name"):
+        partition_function((1, 2, 1), other)
+
+
 @pytest.mark.parametrize(("unit", "misplaced"), [(0.0, 1), (-1.0, 1), (np.inf, 1), (1.0, -1)])
 def test_units_are_positive_and_no_pair_is_paid_for(unit, misplaced):
     class Strange(Distance):

@@ -380,6 +380,12 @@ def get_distance(distance: str | Distance) -> Distance:
     <distance kendall: pairs in different blocks that are reversed or tied in the tiers>
     """
     if isinstance(distance, Distance):
+        known = _KNOWN.get(distance.name)
+        if known is not None and type(distance) is not type(known):
+            raise InputError(
+                f"{distance.name} is the name of a distance that comes with tierwise, and "
+                f"{type(distance).__name__} is another one: give it another name"
+            )
         return distance
     if not isinstance(distance, str) or distance not in _KNOWN:
         raise InputError(
