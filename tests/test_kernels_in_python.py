@@ -4,6 +4,7 @@ import sys
 from copy import deepcopy
 from importlib import import_module
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -11,10 +12,12 @@ import pytest
 import tierwise as tw
 from tierwise._kernels import compiling
 from tierwise._kernels.compiling import Kernel, compiled_if_many
+from tierwise._kernels.in_python import run as run_in_python
 from tierwise._kernels.inversions_lines import make_factorial_grid
 
 # Calls of each kernel in a test.
 MOST_COMPARED = 20
+LARGEST = sys.float_info.max
 FOLDER = Path(compiling.__file__).parent
 
 
@@ -38,6 +41,8 @@ def same(one, other):
     if isinstance(one, np.ndarray):
         equal = np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
         return one.dtype == other.dtype and equal
+    if type(one) is not type(other):
+        return False
     return one is other or one == other or (one != one and other != other)
 
 
@@ -53,8 +58,7 @@ def both_ways(monkeypatch):
         if not few or run.get(name, 0) == MOST_COMPARED:
             return call(kernel, *args, **kwargs)
         copies = deepcopy(args)
-        with np.errstate(all="ignore"):
-            of_python = kernel.in_python(*copies, **kwargs)
+        of_python = run_in_python(kernel.in_python, *copies, **kwargs)
         result = kernel.dispatcher(*args, **kwargs)
         assert same(result, of_python), f"{name} returns {result}, in Python {of_python}"
         assert same(args, copies), f"{name} does not change its arguments as Python does"
@@ -63,6 +67,26 @@ def both_ways(monkeypatch):
 
     monkeypatch.setattr(Kernel, "__call__", call_both_ways)
     return run
+
+
+class Rate(NamedTuple):
+    name: str
+    value: float
+
+
+def test_division_by_0_is_that_of_machines():
+    @compiled_if_many(lambda *_: 1)
+    def quotients(number, rate, values):
+        values[0] = 1.0 / number
+        return 1.0 / (2.0 * number), -1.0 / rate.value, LARGEST * 10.0, 0.0 / number, 3
+
+    values = np.zeros(1)
+    found = quotients(0.0, Rate("none", 0.0), values)
+    assert "dispatcher" not in vars(quotients)
+    assert found[:3] == (np.inf, -np.inf, np.inf)
+    assert values[0] == np.inf
+    assert np.isnan(found[3])
+    assert [type(one) for one in found] == [float] * 4 + [int]
 
 
 def ranks(rng, n_answers, n_items):
@@ -181,4 +205,4 @@ def _functions(x: float, xs: np.ndarray) -> tuple:
 def test_functions_are_those_of_the_c_library(x):
     xs = np.random.default_rng(1).normal(size=(3, 100))
     with np.errstate(all="ignore"):
-        assert same(_functions.dispatcher(x, xs), _functions.in_python(x, xs))
+        assert same(_functions.dispatcher(x, xs), run_in_python(_functions.in_python, x, xs))

@@ -24,6 +24,7 @@ from numba.core.dispatcher import Dispatcher
 
 from tierwise._kernels import beforehand, compiling
 from tierwise._kernels.compiling import Kernel
+from tierwise._kernels.in_python import run as run_in_python
 from tierwise.cli import reading
 from tierwise.cli.main import main as tierwise
 
@@ -150,7 +151,7 @@ class Noted:
 
         def from_python(kernel: Any, *args: Any, **kwargs: Any) -> Any:
             if kernel.is_light(*args, **kwargs):
-                return kernel.in_python(*args, **kwargs)
+                return run_in_python(kernel.in_python, *args, **kwargs)
             bound = signature(kernel.__wrapped__).bind(*args, **kwargs).args
             self._caller = self.note(kernel, tuple(map(kernel.dispatcher.typeof_pyval, bound)))
             self._of_use[self._caller] = None

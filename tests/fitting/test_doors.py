@@ -87,3 +87,16 @@ def test_results_are_always_json(rows, sizes):
     json.dumps(tw.bootstrap(rankings, found, replicates=3, rng=1).to_dict(), allow_nan=False)
     searched = tw.search(rankings, rng=1, distance="kendall", criterion="likelihood")
     assert json.loads(json.dumps(searched.to_dict(), allow_nan=False)) == searched.to_dict()
+
+
+def test_tiers_with_worths_are_as_far_ahead_in_fits_as_in_searches():
+    rng = np.random.default_rng(3)
+    orders = np.argsort(rng.gumbel(size=(80, 6)) + 0.9 * (np.arange(6) // 2), axis=1)
+    rankings = tw.Rankings.from_orderings([[f"i{item}" for item in row] for row in orders.tolist()])
+    found = tw.search(rankings, family="luce")
+    head, strict = found.best, next(one for one in found.leaderboard if len(one.sizes) == 6)
+    assert head.log_posterior == found.leaderboard[0].score
+    behind = {one.name: head.log_posterior - one.log_posterior for one in head.references}
+    assert behind["strict consensus"] == found.leaderboard[0].score - strict.score
+    given = tw.fit(rankings, tiers=head.tiers, family="luce")
+    assert given.log_posterior == pytest.approx(head.log_posterior, abs=1e-9)

@@ -142,11 +142,10 @@ class Kernel(Generic[_Parameters, _Result]):
 
     def __call__(self, *args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
         if self.is_light(*args, **kwargs):
-            import numpy as np
+            from tierwise._kernels.in_python import run
 
-            # As in machine code, what is too large is infinite, and nothing is said about it.
-            with np.errstate(all="ignore"):
-                return self.in_python(*args, **kwargs)
+            light: _Result = run(self.in_python, *args, **kwargs)
+            return light
         # Without a wrapper the process would crash. Where compiling is switched off, Numba leaves
         # the function as it is, and other kernels call it here.
         if self._is_part and self.dispatcher is not self._function:

@@ -2,6 +2,7 @@
 
 Results are those of machine code to the last bit: exponentials and logarithms are those of the C
 library, which compiled code calls, too, and which NumPy replaces with its own on some machines.
+Numbers are NumPy's, which divide by 0 as machines do: Python's raise an error.
 """
 
 import math
@@ -34,13 +35,53 @@ def with_globals(function: Any, found: Callable[[Any], Any]) -> Any:
     found
         Gives what each of its globals is replaced with.
     """
-    code = function.__code__
+    code = _with_numbers_of_numpy(function.__code__)
     own = {
-        name: _numpy_of_kernels() if value is np else found(value)
+        name: _numpy_of_kernels() if value is np else as_number_of_numpy(found(value))
         for name, value in function.__globals__.items()
         if name in _names_in(code)
     }
     return FunctionType(code, own, code.co_name, function.__defaults__, function.__closure__)
+
+
+def run(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """Call a function from `with_globals` as if it were compiled.
+
+    As in machine code, what is too large is infinite, and nothing is said about it; numbers that it
+    returns are Python's.
+    """
+    numbers = {name: as_number_of_numpy(one) for name, one in kwargs.items()}
+    with np.errstate(all="ignore"):
+        return _as_returned(function(*map(as_number_of_numpy, args), **numbers))
+
+
+def _as_returned(value: Any) -> Any:
+    """Return a number of NumPy, or those of a tuple, as numbers of Python."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, tuple):
+        parts = map(_as_returned, value)
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    return value
+
+
+def as_number_of_numpy(value: Any) -> Any:
+    """Return a float, or those of a tuple, as numbers of NumPy; anything else as it is."""
+    if type(value) is float:
+        return np.float64(value)
+    if isinstance(value, tuple) and any(isinstance(one, float | tuple) for one in value):
+        parts = map(as_number_of_numpy, value)
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    return value
+
+
+def _with_numbers_of_numpy(code: CodeType) -> CodeType:
+    """Return code whose constants, and those of functions within it, are numbers of NumPy."""
+    constants = tuple(
+        _with_numbers_of_numpy(one) if isinstance(one, CodeType) else as_number_of_numpy(one)
+        for one in code.co_consts
+    )
+    return code.replace(co_consts=constants)
 
 
 def _names_in(code: CodeType) -> set[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tierwise._util.types import Estimate
 from tierwise.answers.races import races_of
 from tierwise.data.connection import parts_of
 from tierwise.errors import InputError
@@ -14,6 +15,7 @@ from tierwise.fitting.result import Fit, Reference, agreement_of_counts
 from tierwise.fitting.solve import named_tiers
 from tierwise.luce.estimates import estimate_effects, estimate_worths
 from tierwise.luce.search import Found, TierSearch, tiers_of_sizes
+from tierwise.luce.worths import log_evidence
 from tierwise.model.priors import log_prior_of_sizes
 from tierwise.tiers import log_number_of_tiers
 
@@ -25,6 +27,11 @@ if TYPE_CHECKING:
     from tierwise.data.kinds import KnownData
     from tierwise.luce.search import LogPrior
     from tierwise.tiers import Sizes
+
+
+# Evidence without Laplace's error: so many draws, if they need at most so many steps.
+_DRAWS, _MOST_STEPS = 1000, 2e9
+_SEED = 0
 
 
 def refuse_options_of_mallows(**given: tuple[object, object]) -> None:
@@ -76,13 +83,25 @@ def fit_luce(
         assert sizes is not None
         found, method = tiers_of_sizes(races, sizes), "exchanges"
         found = search.evaluate(found.labels, found.worths.logs)
-    return fit_of_found(data, races, found, search, method, level, provenance)
+    evidence = evidence_of_found(races, found)
+    return fit_of_found(data, races, found, evidence, search, method, level, provenance)
+
+
+def evidence_of_found(races: Races, found: Found) -> Estimate:
+    """Return the log evidence of tiers: by importance sampling, or Laplace's where that is long.
+
+    The same answers have the same evidence every time, at every door.
+    """
+    if races.n_steps * _DRAWS > _MOST_STEPS:
+        return Estimate(found.worths.log_evidence, method="Laplace")
+    return log_evidence(races, found.worths, np.random.default_rng(_SEED), _DRAWS)
 
 
 def fit_of_found(
     data: KnownData,
     races: Races,
     found: Found,
+    evidence: Estimate,
     search: TierSearch,
     method: str,
     level: float,
@@ -96,6 +115,8 @@ def fit_of_found(
         The answers.
     found
         Tiers and worths.
+    evidence
+        Log evidence of the tiers, as `evidence_of_found` gives it.
     search
         What they were found by; it knows strict tiers and the single tier already, or finds them.
     method
@@ -151,6 +172,6 @@ def fit_of_found(
         family="luce",
         worth_estimates=estimate_worths(found.worths, level),
         effect_estimates=estimate_effects(races, found.worths, level),
-        log_posterior=found.score,
+        log_posterior=found.score + float(evidence) - found.worths.log_evidence,
         parts=parts_of(data),
     )

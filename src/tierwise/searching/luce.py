@@ -6,15 +6,12 @@ from dataclasses import dataclass, replace
 from math import nan
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from tierwise.answers.races import races_of
 from tierwise.errors import InputError, counted, use
-from tierwise.fitting.luce import fit_of_found
+from tierwise.fitting.luce import evidence_of_found, fit_of_found
 from tierwise.fitting.result import agreement_of_counts
 from tierwise.fitting.solve import named_tiers
 from tierwise.luce.search import Limits, TierSearch, search_tiers
-from tierwise.luce.worths import log_evidence
 from tierwise.searching.result import Candidate, Search
 from tierwise.tiers import log_number_of_tiers
 
@@ -27,11 +24,6 @@ if TYPE_CHECKING:
     from tierwise.searching.merging import Merging
     from tierwise.tiers import Sizes
 
-# The best tiers are compared with other families by their evidence without Laplace's error; so many
-# draws need at most so many steps.
-_DRAWS, _MOST_STEPS = 1000, 2e9
-# The same answers have the same evidence every time.
-_SEED = 0
 # Level of the intervals of worths.
 _LEVEL = 0.95
 
@@ -105,17 +97,18 @@ class RaceSearch:
         data, search, best, ranked = self.data, self.search, self.best, self.ranked
         races, limits = search.races, search.limits
         method = "local search over tiers of all sizes"
-        fitted = fit_of_found(data, races, best, search, method, _LEVEL, provenance)
+        # Compared with other families, and with other tiers, without Laplace's error.
+        of_best = evidence_of_found(races, best)
+        fitted = fit_of_found(data, races, best, of_best, search, method, _LEVEL, provenance)
         by_sizes: dict[Sizes, Found] = {}
         for one in ranked:
             by_sizes.setdefault(one.sizes, one)
 
         def candidate(one: Found) -> Candidate:
-            evidence, error = one.worths.log_evidence, 0.0
-            if one is best and races.n_steps * _DRAWS <= _MOST_STEPS:
-                estimate = log_evidence(races, one.worths, np.random.default_rng(_SEED), _DRAWS)
-                evidence, error = float(estimate), estimate.standard_error
-            score = one.score + evidence - one.worths.log_evidence
+            evidence, error, score = one.worths.log_evidence, 0.0, one.score
+            if one is best:
+                evidence, error = float(of_best), of_best.standard_error
+                score = fitted.log_posterior
             return Candidate(
                 sizes=one.sizes,
                 tiers=named_tiers(one.labels, races.items),
