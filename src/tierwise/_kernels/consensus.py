@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_if_many, compiled_part
+from tierwise._kernels.compiling import compiled, compiled_if_many, compiled_part, inlined
 from tierwise._kernels.counting import count_up_to
 from tierwise._kernels.orderings import order_of
 
@@ -215,7 +215,7 @@ def insert_items(
             labels[item] = best_place
 
 
-@compiled_part
+@inlined
 def _switch(labels: _Integers, costs: TierCosts, switched: _Integers, number: int) -> float:
     """Pass labels round among so many items, by swaps, and return the change of the total."""
     change = 0.0
@@ -226,7 +226,7 @@ def _switch(labels: _Integers, costs: TierCosts, switched: _Integers, number: in
     return change
 
 
-@compiled_part
+@inlined
 def _switch_back(labels: _Integers, switched: _Integers, number: int) -> None:
     """Undo what `_switch` did."""
     for step in range(number - 1, 0, -1):
@@ -289,7 +289,7 @@ def log_weight(total: float, weights: LogWeights) -> float:
     return value
 
 
-@compiled_part
+@inlined
 def _choose_places(ends: _Integers, chosen: _Integers, rng: np.random.Generator) -> int:
     """Choose places of a listing tier by tier whose items are to pass their labels round.
 
