@@ -62,7 +62,7 @@ lint-installed: $(VENV)/.lint-installed
 
 # All cores compile what the tests, too, would compile, one process by one. The path is given because
 # the package itself may not be installed yet.
-$(VENV)/.warmed-up: $(wildcard src/tierwise/_kernels/*.py) src/tierwise/_kernels/first_uses.json | $(VENV)/.compiler-installed
+$(VENV)/.warmed-up: $(wildcard src/tierwise/_kernels/*.py) src/tierwise/_compiling/first_uses.json | $(VENV)/.compiler-installed
 	@PYTHONPATH=src $(BIN)/python -m tierwise warm-up
 	@touch $@
 

@@ -30,7 +30,7 @@ from benchmarks.strengths import (
     strengths_alone,
 )
 from benchmarks.tied_worths import effective_draws_of_ties, ranks_that_are_shared
-from tierwise._kernels import compiling
+from tierwise._compiling import kernel as compiling
 
 # To add one, write a function that returns rows and list it here.
 BENCHMARKS: list[Callable[[], list[Row]]] = [

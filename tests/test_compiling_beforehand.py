@@ -15,9 +15,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tierwise._kernels import beforehand, counting
-from tierwise._kernels.beforehand import Listed, compile_kernels, n_missing, spelled, typed
-from tierwise._kernels.compiling import Kernel
+from tierwise._compiling import beforehand
+from tierwise._compiling.beforehand import Listed, compile_kernels, n_missing, spelled, typed
+from tierwise._compiling.kernel import Kernel
+from tierwise._kernels import counting
 
 ONE = Listed("counting.add_place_counts", ("int32[2C]", "float64[1C]", "float64[2C]"))
 
@@ -106,7 +107,8 @@ def test_read_only_arrays_and_generators_have_a_spelling():
 
 PROGRAM = """
 import sys
-from tierwise._kernels import beforehand, counting
+from tierwise._compiling import beforehand
+from tierwise._kernels import counting
 from tierwise._util import processes
 beforehand.n_cores = lambda: {cores}
 started = []
@@ -205,14 +207,14 @@ def test_what_is_on_disk_is_not_missing(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     assert n_missing([ONE]) == 1
     # In a process of its own: Numba reads where to keep what it compiles when it is loaded.
-    code = f"from tierwise._kernels.beforehand import *; compile_kernels([{ONE!r}])"
+    code = f"from tierwise._compiling.beforehand import *; compile_kernels([{ONE!r}])"
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
     assert n_missing([ONE]) == 0
 
 
 def test_what_was_compiled_from_an_older_source_is_missing(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    code = f"from tierwise._kernels.beforehand import *; compile_kernels([{ONE!r}])"
+    code = f"from tierwise._compiling.beforehand import *; compile_kernels([{ONE!r}])"
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
     (index,) = tmp_path.rglob("*.nbi")
     written_for = hashlib.sha256(Path(counting.__file__).read_bytes()).digest()
@@ -270,7 +272,7 @@ def test_the_other_process_says_what_it_compiles(tmp_path):
     folder = tmp_path / "said"
     folder.mkdir()
     with subprocess.Popen(
-        [sys.executable, "-m", "tierwise._kernels.beforehand", "1", "1", str(folder), USE],
+        [sys.executable, "-m", "tierwise._compiling.beforehand", "1", "1", str(folder), USE],
         stdin=subprocess.PIPE,
         env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
     ) as process:

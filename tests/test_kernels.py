@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import tierwise
+from tierwise._compiling.kernel import compiled, compiled_part
 from tierwise._kernels import inversions_weak_orders as weak_orders
 from tierwise._kernels.augmentation import (
     Completion,
@@ -17,7 +18,6 @@ from tierwise._kernels.augmentation import (
     weights_of_reversals,
 )
 from tierwise._kernels.choice_sets import count_choices
-from tierwise._kernels.compiling import compiled, compiled_part
 
 PACKAGE = Path(tierwise.__file__).parent
 PART = "compiled_part"
@@ -68,7 +68,7 @@ def test_a_part_of_kernels_refuses_python_where_it_would_crash():
 COMPILES = """
 import sys
 from contextlib import nullcontext
-from tierwise._kernels.compiling import Kernel, silent_compiling
+from tierwise._compiling.kernel import Kernel, silent_compiling
 
 sys.stderr.isatty = lambda: {terminal}
 with silent_compiling() if {silent} else nullcontext():

@@ -3,27 +3,28 @@
 import sys
 from copy import deepcopy
 from importlib import import_module
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 import tierwise as tw
-from tierwise._kernels import compiling
-from tierwise._kernels.compiling import Kernel, compiled_if_many
-from tierwise._kernels.in_python import run as run_in_python
+from tierwise._compiling import kernel as compiling
+from tierwise._compiling.beforehand import KERNELS
+from tierwise._compiling.in_python import run as run_in_python
+from tierwise._compiling.kernel import Kernel, compiled_if_many
 from tierwise._kernels.inversions_lines import make_factorial_grid
 
 # Calls of each kernel in a test.
 MOST_COMPARED = 20
 LARGEST = sys.float_info.max
-FOLDER = Path(compiling.__file__).parent
 
 
 def kernels_that_python_may_run():
     """All kernels that say how many steps they take, by name."""
-    modules = [import_module(f"tierwise._kernels.{path.stem}") for path in FOLDER.glob("[a-z]*.py")]
+    modules = [
+        import_module(f"tierwise._kernels.{path.stem}") for path in KERNELS.glob("[a-z]*.py")
+    ]
     kernels = [value for module in modules for value in vars(module).values()]
     return {
         f"{one.__module__}.{one.__name__}"

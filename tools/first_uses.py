@@ -3,7 +3,7 @@
 Commands are run on small made-up files with nothing compiled, and the first call of each kernel
 that is compiled then is noted, and what it calls. Kernels of other uses are taken from what has
 been compiled on this machine, so run the tests before. The list is read by
-`tierwise._kernels.beforehand`.
+`tierwise._compiling.beforehand`.
 """
 
 import io
@@ -22,9 +22,10 @@ import numpy as np
 from numba import config
 from numba.core.dispatcher import Dispatcher
 
-from tierwise._kernels import beforehand, compiling
-from tierwise._kernels.compiling import Kernel
-from tierwise._kernels.in_python import run as run_in_python
+from tierwise._compiling import beforehand
+from tierwise._compiling import kernel as compiling
+from tierwise._compiling.in_python import run as run_in_python
+from tierwise._compiling.kernel import Kernel
 from tierwise.cli import reading
 from tierwise.cli.main import main as tierwise
 
@@ -205,7 +206,7 @@ def record() -> Noted:
     for kernel in _kernels():
         if kernel.is_called_from_python:
             file = kernel.dispatcher._cache._cache_file
-            folder = beforehand.LISTED.parent / "__pycache__"
+            folder = beforehand.KERNELS / "__pycache__"
             file._index_path = str(folder / file._index_name)
             for types, *_ in file._load_index():
                 noted.note(kernel, types)
@@ -216,7 +217,7 @@ def _kernels() -> list[Any]:
     """Return all kernels, module by module."""
     return [
         kernel
-        for path in sorted(beforehand.LISTED.parent.glob("*.py"))
+        for path in sorted(beforehand.KERNELS.glob("*.py"))
         for kernel in vars(import_module(f"tierwise._kernels.{path.stem}")).values()
         if isinstance(kernel, Kernel)
     ]

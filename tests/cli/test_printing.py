@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tierwise import ClusteredMallows, Tiers, search
-from tierwise._kernels.compiling import working_time
+from tierwise._compiling.kernel import working_time
 from tierwise.cli import printing
 from tierwise.cli.main import app, main
 from tierwise.errors import InputError

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from tests.test_compiling_beforehand import kernels_of, uses
-from tierwise._kernels import beforehand
+from tierwise._compiling import beforehand
 from tierwise.cli.warm_up import warm_up_command
 
 # Counts what Numba compiles while commands run.

@@ -5,7 +5,7 @@ from dataclasses import asdict
 import pytest
 
 from tests.web.conftest import client_of, tasks_in_this_process
-from tierwise._kernels.beforehand import uses_of_command
+from tierwise._compiling.beforehand import uses_of_command
 from tierwise.web import jobs, tasks
 from tierwise.web.app import step_in_words
 from tierwise.web.security import Limits, Settings

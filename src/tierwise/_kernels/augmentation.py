@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_part, inlined
+from tierwise._compiling.kernel import compiled, compiled_part, inlined
 from tierwise._kernels.consensus import LogWeights, TierCosts, switch_labels
 from tierwise._kernels.counting import add_block_pair_counts
 from tierwise._kernels.ordered_partition import choose

@@ -7,7 +7,7 @@ way; from its leaves, numbers of answers add up.
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_if_many
+from tierwise._compiling.kernel import compiled, compiled_if_many
 
 _Floats = npt.NDArray[np.float64]
 # Where numbers cannot be negative, nothing looks whether they are: a third of the time.

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled_if_many, compiled_part
+from tierwise._compiling.kernel import compiled_if_many, compiled_part
 from tierwise._kernels.ordered_partition import (
     N_TIERS,
     ORDER,

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tierwise._compiling.kernel import compiled, compiled_part
 from tierwise._kernels.comparisons import (
     Board,
     end_exchange,
@@ -31,7 +32,6 @@ from tierwise._kernels.comparisons import (
     move_on_board,
     value_board,
 )
-from tierwise._kernels.compiling import compiled, compiled_part
 from tierwise._kernels.ordered_partition import (
     CUT,
     DEAL,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_if_many, compiled_part, inlined
+from tierwise._compiling.kernel import compiled, compiled_if_many, compiled_part, inlined
 from tierwise._kernels.counting import count_up_to
 from tierwise._kernels.orderings import order_of
 

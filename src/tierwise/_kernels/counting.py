@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 
-from tierwise._kernels.compiling import compiled, compiled_if_many, compiled_part
+from tierwise._compiling.kernel import compiled, compiled_if_many, compiled_part
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_if_many, compiled_part, inlined
+from tierwise._compiling.kernel import compiled, compiled_if_many, compiled_part, inlined
 from tierwise._kernels.consensus import total_cost
 from tierwise._kernels.orderings import order_of
 from tierwise._kernels.subsets import find_optima, least_costs, n_choices

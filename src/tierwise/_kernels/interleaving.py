@@ -29,7 +29,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_part, inlined
+from tierwise._compiling.kernel import compiled, compiled_part, inlined
 from tierwise._kernels.recursion import first_choice, next_choice
 
 _Floats = npt.NDArray[np.float64]

@@ -15,7 +15,7 @@ Dirichlet process mixture models. Technical report, Texas A&M University.
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_part, inlined
+from tierwise._compiling.kernel import compiled, compiled_part, inlined
 from tierwise._kernels.inversions_partition import (
     FACTORIALS,
     N_RANKINGS,

@@ -11,7 +11,7 @@ other.
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_part, inlined
+from tierwise._compiling.kernel import compiled, compiled_part, inlined
 from tierwise._kernels.consensus import best_runs
 from tierwise._kernels.inversions_partition import (
     THETA,

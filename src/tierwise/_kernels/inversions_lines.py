@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_if_many, compiled_part, inlined
+from tierwise._compiling.kernel import compiled, compiled_if_many, compiled_part, inlined
 from tierwise._kernels.theta import (
     PriorTable,
     grid_quantiles,

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_part, inlined
+from tierwise._compiling.kernel import compiled, compiled_part, inlined
 from tierwise._kernels.inversions_lines import LineObjective, curve_of_sizes, line_value
 from tierwise._kernels.ordered_partition import (
     ABOVE,

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled_if_many, compiled_part, inlined
+from tierwise._compiling.kernel import compiled_if_many, compiled_part, inlined
 from tierwise._kernels.inversions_lines import MAXIMISED, LineObjective, line_value
 from tierwise._kernels.theta import PriorTable
 

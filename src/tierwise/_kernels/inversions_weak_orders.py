@@ -12,7 +12,7 @@ letters are left.
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_if_many, compiled_part, inlined
+from tierwise._compiling.kernel import compiled, compiled_if_many, compiled_part, inlined
 from tierwise._kernels.inversions_lines import FactorialGrid, integrate_line
 from tierwise._kernels.theta import PriorTable
 

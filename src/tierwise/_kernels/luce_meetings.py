@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_part, inlined
+from tierwise._compiling.kernel import compiled, compiled_part, inlined
 from tierwise._kernels.luce_chain import write_draw
 from tierwise._kernels.luce_worths import (
     Effects,

@@ -21,7 +21,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled_if_many, compiled_part, inlined
+from tierwise._compiling.kernel import compiled_if_many, compiled_part, inlined
 from tierwise._kernels.luce import TierRaces, derivatives_of_races
 from tierwise._kernels.luce_chain import in_order
 

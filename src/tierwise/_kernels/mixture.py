@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_part, inlined
+from tierwise._compiling.kernel import compiled, compiled_part, inlined
 from tierwise._kernels.consensus import TierCosts, anneal, total_cost
 from tierwise._kernels.counting import count_bits
 from tierwise._kernels.theta import ThetaPoints, draw_theta, log_partition_at

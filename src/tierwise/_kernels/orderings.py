@@ -12,7 +12,7 @@ Among the labels that have items left, the smallest weighs 1 and any other ``exp
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_part, inlined
+from tierwise._compiling.kernel import compiled, compiled_part, inlined
 
 # Below so many items it takes less to count the bounds that a uniform number is above than to take
 # its logarithm.

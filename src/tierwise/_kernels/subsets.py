@@ -28,7 +28,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_if_many, compiled_part, inlined
+from tierwise._compiling.kernel import compiled, compiled_if_many, compiled_part, inlined
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]

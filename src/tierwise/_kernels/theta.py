@@ -22,7 +22,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_if_many, compiled_part, inlined
+from tierwise._compiling.kernel import compiled, compiled_if_many, compiled_part, inlined
 from tierwise._kernels.counting import count_up_to
 
 _Floats = npt.NDArray[np.float64]

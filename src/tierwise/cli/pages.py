@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from tierwise._kernels.beforehand import compile_beside
-from tierwise._kernels.compiling import silent_compiling
+from tierwise._compiling.beforehand import compile_beside
+from tierwise._compiling.kernel import silent_compiling
 from tierwise._util.names import split_names
 from tierwise.cli import options, printing, reading
 from tierwise.errors import InputError, share_in_words

@@ -11,7 +11,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import IO, TYPE_CHECKING, Any
 
-from tierwise._kernels.compiling import working_time
+from tierwise._compiling.kernel import working_time
 from tierwise.errors import printable
 
 if TYPE_CHECKING:

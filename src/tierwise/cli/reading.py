@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeAlias
 
-from tierwise._kernels.beforehand import compile_beside
-from tierwise._kernels.compiling import silent_compiling
+from tierwise._compiling.beforehand import compile_beside
+from tierwise._compiling.kernel import silent_compiling
 from tierwise._util.names import split_names
 from tierwise._util.resources import VARIABLE, parse_size
 from tierwise.cli import options, printing

@@ -13,7 +13,7 @@ def warm_up_command(
     compiled code is kept beside the package, or in the folder named by the environment variable
     NUMBA_CACHE_DIR.
     """
-    from tierwise._kernels.beforehand import compile_kernels, kernels_by_module
+    from tierwise._compiling.beforehand import compile_kernels, kernels_by_module
     from tierwise._util.processes import n_cores
     from tierwise._util.tasks import run_tasks
 

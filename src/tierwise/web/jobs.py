@@ -25,7 +25,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 
 from starlette.exceptions import HTTPException
 
-from tierwise._kernels.beforehand import Beside, compile_beside, uses_of_command
+from tierwise._compiling.beforehand import Beside, compile_beside, uses_of_command
 from tierwise._util.resources import whole_file
 from tierwise.errors import InputError, TierwiseWarning
 from tierwise.web.security import Limits

@@ -17,7 +17,7 @@ from pathlib import Path
 from time import monotonic
 from typing import IO, TYPE_CHECKING, Any
 
-from tierwise._kernels.beforehand import compile_beside
+from tierwise._compiling.beforehand import compile_beside
 from tierwise._util.processes import end_with_parent
 from tierwise._util.resources import VARIABLE
 from tierwise.errors import TierwiseError, TierwiseWarning

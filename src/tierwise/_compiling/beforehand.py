@@ -28,9 +28,10 @@ from typing import Any, cast
 
 from tierwise._util.processes import end_with_parent, n_cores
 
-_FOLDER = Path(__file__).resolve().parent
-LISTED = _FOLDER / "first_uses.json"
+LISTED = Path(__file__).resolve().parent / "first_uses.json"
+# Where the kernels are.
 _PACKAGE = "tierwise._kernels"
+KERNELS = LISTED.parents[1] / "_kernels"
 # Where fewer kernels are missing, another process would load the compiler for next to nothing.
 _WORTH_A_PROCESS = 4
 _MOST_PROCESSES = 3
@@ -260,12 +261,12 @@ def _indices_on_disk() -> dict[str, list[Path]]:
     """Return the files in which Numba lists what it has compiled, by the name of the kernel."""
     chosen = os.environ.get("NUMBA_CACHE_DIR")
     # As Numba names the folder of a module that has none beside it.
-    apart = f"{_FOLDER.name}_{sha1(str(_FOLDER).encode(), usedforsecurity=False).hexdigest()}"
+    apart = f"{KERNELS.name}_{sha1(str(KERNELS).encode(), usedforsecurity=False).hexdigest()}"
     if chosen:
         folders = [Path(chosen, apart)]
     else:
         caches = (Path.home() / ".cache", Path.home() / "Library" / "Caches")
-        folders = [_FOLDER / "__pycache__", *(folder / "numba" / apart for folder in caches)]
+        folders = [KERNELS / "__pycache__", *(folder / "numba" / apart for folder in caches)]
     files: dict[str, list[Path]] = {}
     for folder in folders:
         for file in folder.glob("*.nbi"):
@@ -290,7 +291,7 @@ def _stamps_of(module: str) -> tuple[bytes, ...]:
 
     The time is a float as pickled.
     """
-    source = _FOLDER / f"{module}.py"
+    source = KERNELS / f"{module}.py"
     with suppress(OSError):
         return sha256(source.read_bytes()).digest(), pack(">d", source.stat().st_mtime)
     return ()

@@ -9,7 +9,7 @@ from functools import cache, cached_property, update_wrapper
 from time import monotonic
 from typing import Any, Generic, ParamSpec, TypeVar
 
-from tierwise._kernels.beforehand import beside, is_on_disk
+from tierwise._compiling.beforehand import beside, is_on_disk
 
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
@@ -72,7 +72,7 @@ class Kernel(Generic[_Parameters, _Result]):
         _tell_of_compiling()
         options = self._options
         if self._is_part and numba.version_info.short == _NUMBA_OF_PARTS:
-            from tierwise._kernels.compiler_of_parts import CompilerOfParts
+            from tierwise._compiling.compiler_of_parts import CompilerOfParts
 
             options = {**options, "pipeline_class": CompilerOfParts}
         try:
@@ -109,7 +109,7 @@ class Kernel(Generic[_Parameters, _Result]):
     @cached_property
     def in_python(self) -> Callable[_Parameters, _Result]:
         """The same function as Python runs it, with the same results to the last bit."""
-        from tierwise._kernels.in_python import with_globals
+        from tierwise._compiling.in_python import with_globals
 
         plain: Callable[_Parameters, _Result] = with_globals(
             self._function, lambda value: value.in_python if isinstance(value, Kernel) else value
@@ -142,7 +142,7 @@ class Kernel(Generic[_Parameters, _Result]):
 
     def __call__(self, *args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
         if self.is_light(*args, **kwargs):
-            from tierwise._kernels.in_python import run
+            from tierwise._compiling.in_python import run
 
             light: _Result = run(self.in_python, *args, **kwargs)
             return light

@@ -1,0 +1,1 @@
+"""How kernels are compiled, beforehand or when they are called, and run by Python meanwhile."""
