@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tierwise._compiling.kernel import compiled, compiled_if_many, compiled_part, inlined
-from tierwise._kernels.inversions_lines import FactorialGrid, integrate_line
+from tierwise._kernels.inversions_lines import FactorialGrid, integrate_line, theta_quantiles
 from tierwise._kernels.theta import PriorTable
 
 _Floats = npt.NDArray[np.float64]
@@ -168,6 +168,43 @@ def _write_curve(table: npt.NDArray[np.float64], times: _Floats, curve: _Floats)
                     curve[node, order] += times[size] * table[size, node, order]
 
 
+@inlined
+def _curve_of_tiers(
+    table: npt.NDArray[np.float64],
+    log_factorials: _Floats,
+    n_rankings: float,
+    above: _Floats,
+    offsets: _Integers,
+    members: _Integers,
+    weights: _Floats,
+    labels: _Integers,
+    sizes: _Integers,
+    times: _Floats,
+    curve: _Floats,
+) -> tuple[float, float]:
+    """Write the curve of tiers over one theta; return inversions, and what theta does not change.
+
+    With one theta the lines of a tied block telescope: it counts once as a whole, and once less for
+    each tier, by how many of its members the tier holds.
+    """
+    n_items = labels.shape[0]
+    total, constant = 0.0, 0.0
+    times[:] = 0.0
+    times[n_items] = -n_rankings
+    sizes[:] = 0
+    for item in range(n_items):
+        sizes[labels[item]] += 1
+        for other in range(n_items):
+            if labels[item] < labels[other]:
+                total += above[other, item]
+    for tier in range(n_items):
+        times[sizes[tier]] += n_rankings
+        constant -= n_rankings * log_factorials[sizes[tier]]
+    constant += _times_of_blocks(offsets, members, weights, labels, log_factorials, sizes, times)
+    _write_curve(table, times, curve)
+    return total, constant
+
+
 @compiled
 def integrate_one_theta(
     grid: FactorialGrid,
@@ -182,34 +219,70 @@ def integrate_one_theta(
     totals: _Floats,
     logs: _Floats,
 ) -> None:
-    """Write the inversions of tiers, one row each, and the log of their likelihood integrated.
-
-    With one theta the lines of a tied block telescope: it counts once as a whole, and once less for
-    each tier, by how many of its members the tier holds.
-    """
+    """Write the inversions of tiers, one row each, and the log of their likelihood integrated."""
     n_items = labels.shape[1]
     table = grid.factorials
     sizes = np.zeros(n_items, np.int64)
     times, curve = np.zeros(n_items + 1), np.zeros((table.shape[1], table.shape[2]))
     for row in range(labels.shape[0]):
-        total, constant = 0.0, 0.0
-        times[:] = 0.0
-        times[n_items] = -n_rankings
-        sizes[:] = 0
-        for item in range(n_items):
-            sizes[labels[row, item]] += 1
-            for other in range(n_items):
-                if labels[row, item] < labels[row, other]:
-                    total += above[other, item]
-        for tier in range(n_items):
-            times[sizes[tier]] += n_rankings
-            constant -= n_rankings * log_factorials[sizes[tier]]
-        constant += _times_of_blocks(
-            offsets, members, weights, labels[row], log_factorials, sizes, times
+        total, constant = _curve_of_tiers(
+            table,
+            log_factorials,
+            n_rankings,
+            above,
+            offsets,
+            members,
+            weights,
+            labels[row],
+            sizes,
+            times,
+            curve,
         )
-        _write_curve(table, times, curve)
         totals[row] = total
         logs[row] = constant + integrate_line(grid, prior, curve, total)
+
+
+@compiled_if_many(lambda *arguments: 5000.0 * len(arguments[8]) + 10.0 * len(arguments[10]))
+def quantiles_of_one_theta(
+    grid: FactorialGrid,
+    prior: PriorTable,
+    log_factorials: _Floats,
+    n_rankings: float,
+    above: _Floats,
+    offsets: _Integers,
+    members: _Integers,
+    weights: _Floats,
+    labels: _Integers,
+    starts: _Integers,
+    shares: _Floats,
+) -> _Floats:
+    """Thetas below which shares of their posterior lie, given tiers, one row each.
+
+    The shares of the tiers of a row begin where ``starts`` says, and end where the next begin.
+    """
+    n_items = labels.shape[1]
+    table = grid.factorials
+    sizes = np.zeros(n_items, np.int64)
+    times, curve = np.zeros(n_items + 1), np.zeros((table.shape[1], table.shape[2]))
+    thetas = np.empty(shares.shape[0])
+    for row in range(labels.shape[0]):
+        total, _ = _curve_of_tiers(
+            table,
+            log_factorials,
+            n_rankings,
+            above,
+            offsets,
+            members,
+            weights,
+            labels[row],
+            sizes,
+            times,
+            curve,
+        )
+        of_row = theta_quantiles(grid, prior, curve, total, shares[starts[row] : starts[row + 1]])
+        for place in range(of_row.shape[0]):
+            thetas[starts[row] + place] = of_row[place]
+    return thetas
 
 
 @inlined

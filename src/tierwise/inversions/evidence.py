@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache, cached_property
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -22,7 +23,10 @@ from tierwise._kernels.inversions_lines import (
     integrate_line,
     theta_quantiles,
 )
-from tierwise._kernels.inversions_weak_orders import integrate_one_theta
+from tierwise._kernels.inversions_weak_orders import (
+    integrate_one_theta,
+    quantiles_of_one_theta,
+)
 from tierwise.answers.curves import CurveOfLines
 from tierwise.inversions.objective import (
     Concentration,
@@ -160,17 +164,18 @@ class Evidence:
 def _draw_tiers(sums: _Sums, n_draws: int, rng: np.random.Generator) -> _Integers:
     """Draw tiers exactly and independently, best tier first, by what the sums say.
 
-    What remains once a tier is chosen comes earlier among the sets: one pass over the sets, last to
-    first, looks at each only once, however many draws come to it.
+    What remains once a tier is chosen comes earlier among the sets: one pass over those that draws
+    come to, last to first, looks at each only once, however many draws come to it.
     """
     problem, logs = sums.problem, sums.logs
     items = np.arange(problem.n_items)
     labels = np.zeros((n_draws, problem.n_items), dtype=np.int64)
     waiting = {len(logs) - 1: list(range(n_draws))}
-    for whole in range(len(logs) - 1, 0, -1):
-        draws = waiting.pop(whole, [])[::-1]
-        if not draws:
-            continue
+    # The last set is the smallest of these numbers, which a heap gives first.
+    still_to_come = [1 - len(logs)]
+    while still_to_come:
+        whole = -heappop(still_to_come)
+        draws = waiting.pop(whole)[::-1]
         tiers, terms = kernels.choices_from(problem, whole)
         running = np.cumsum(np.exp(terms + logs[tiers[::-1]] - logs[whole]))
         found = np.searchsorted(running, rng.random(len(draws)) * running[-1], side="right")
@@ -178,7 +183,11 @@ def _draw_tiers(sums: _Sums, n_draws: int, rng: np.random.Generator) -> _Integer
         # Whatever is not in this tier is in a later one.
         labels[draws] += (rests[:, None] >> items) & 1
         for draw, rest in zip(draws, rests.tolist(), strict=True):
-            waiting.setdefault(rest, []).append(draw)
+            if rest in waiting:
+                waiting[rest].append(draw)
+            elif rest > 0:
+                waiting[rest] = [draw]
+                heappush(still_to_come, -rest)
     return labels
 
 
@@ -243,12 +252,6 @@ class LinesOfTiers:
             )
         return self.log_orders + float(lines)
 
-    def one_theta(self, shares: _Floats) -> _Floats:
-        """Thetas below which shares of the posterior lie, if all lines have the same."""
-        grid, prior = self._grid_and_prior
-        total = float(self.totals.sum())
-        return theta_quantiles(grid, prior, self._curve_of_all, total, shares)
-
     def line_thetas(self, shares: _Floats) -> _Floats:
         """``[draw, line]``: thetas of each line below which shares of its posterior lie."""
         grid, prior = self._grid_and_prior
@@ -286,6 +289,34 @@ def _distinct_rows(rows: _Integers) -> tuple[_Integers, _Integers]:
     return rows[first], np.array(which, dtype=np.int64)
 
 
+def _arguments_of_one_theta(
+    counts: WeakOrderCounts, labels: _Integers, objective: LineObjective
+) -> tuple[
+    FactorialGrid,
+    PriorTable,
+    _Floats,
+    float,
+    _Floats,
+    _Integers,
+    _Integers,
+    _Floats,
+    _Integers,
+]:
+    """Return what kernels are told of tiers, one row each, that have one theta."""
+    return (
+        objective.grid,
+        # Only where theta is fixed is there no prior.
+        cast("PriorTable", objective.prior),
+        objective.log_factorials,
+        counts.n_rankings,
+        counts.above,
+        counts.block_offsets,
+        counts.block_members,
+        counts.block_weights,
+        labels,
+    )
+
+
 def integrate_tiers(
     counts: WeakOrderCounts,
     labels: _Integers,
@@ -296,19 +327,7 @@ def integrate_tiers(
     distinct, which = _distinct_rows(labels)
     totals, logs = np.empty((2, len(distinct)))
     if concentration == "single":
-        integrate_one_theta(
-            objective.grid,
-            cast("PriorTable", objective.prior),
-            objective.log_factorials,
-            counts.n_rankings,
-            counts.above,
-            counts.block_offsets,
-            counts.block_members,
-            counts.block_weights,
-            distinct,
-            totals,
-            logs,
-        )
+        integrate_one_theta(*_arguments_of_one_theta(counts, distinct, objective), totals, logs)
     else:
         for number, row in enumerate(distinct):
             lines = lines_of_tiers(counts, row, objective)
@@ -328,16 +347,22 @@ def draw_thetas(
     n_draws, n_items = labels.shape
     shares = rng.random((n_draws, 1 if concentration == "single" else n_items))
     distinct, which = _distinct_rows(labels)
-    thetas = np.full((n_draws, max(int(labels.max(initial=0)), 1)), np.nan)
     objective = line_objective(counts, prior)
+    if concentration == "single":
+        order = np.argsort(which, kind="stable")
+        thetas = np.empty(n_draws)
+        thetas[order] = quantiles_of_one_theta(
+            *_arguments_of_one_theta(counts, distinct, objective),
+            np.searchsorted(which[order], np.arange(len(distinct) + 1)),
+            shares[order, 0],
+        )
+        return thetas
+    thetas = np.full((n_draws, max(int(labels.max(initial=0)), 1)), np.nan)
     for number, row in enumerate(distinct):
         lines = lines_of_tiers(counts, row, objective)
         draws = np.flatnonzero(which == number)
-        if concentration == "single":
-            thetas[draws, 0] = lines.one_theta(shares[draws, 0])
-        else:
-            thetas[draws, : len(lines.totals)] = lines.line_thetas(shares[draws])
-    return thetas[:, 0] if concentration == "single" else thetas
+        thetas[draws, : len(lines.totals)] = lines.line_thetas(shares[draws])
+    return thetas
 
 
 def sum_evidence(

@@ -124,6 +124,15 @@ class TiersPrior(NamedTuple):
         bonus = self.single_tier_bonus if len(sizes) == 1 else 0.0
         return self.constant + bonus + float(self.tier_values(int(sizes.sum()))[sizes].sum())
 
+    def log_probabilities(self, labels: _Integers) -> _Floats:
+        """Log prior probability of tiers, one row each, from the tier of each item."""
+        n_draws, n_items = labels.shape
+        cells = labels + n_items * np.arange(n_draws)[:, None]
+        sizes = np.bincount(cells.ravel(), minlength=n_draws * n_items).reshape(labels.shape)
+        logs: _Floats = self.constant + self.tier_values(n_items)[sizes].sum(axis=1)
+        logs[sizes[:, 0] == n_items] += self.single_tier_bonus
+        return logs
+
 
 def tiers_prior(prior_sizes: SizesPrior | TiersPriorName, n_items: int) -> TiersPrior:
     """Return the prior of tiers that are equally probable given their sizes, by its name.

@@ -40,17 +40,16 @@ def rank_shares(labels: _Integers) -> _Floats:
            [0. , 0.5, 0.5],
            [0. , 0.5, 0.5]])
     """
-    n_items = labels.shape[1]
-    items = np.arange(n_items)
-    # By how much the probability changes from one rank to the next.
-    changes = np.zeros((n_items, n_items + 1))
-    for row, times in zip(*np.unique(labels, axis=0, return_counts=True), strict=True):
-        sizes = np.bincount(row)
-        ends = np.cumsum(sizes)
-        share = times / sizes[row]
-        changes[items, ends[row] - sizes[row]] += share
-        changes[items, ends[row]] -= share
-    shares: _Floats = np.cumsum(changes[:, :-1], axis=1).clip(0.0) / len(labels)
+    n_draws, n_items = labels.shape
+    first, last = rank_spans(labels).transpose(2, 0, 1)
+    share = 1.0 / (last - first + 1)
+    # By how much the probability changes from one rank to the next: all draws added up at once.
+    rows = (n_items + 1) * np.arange(n_items)
+    size = n_items * (n_items + 1)
+    changes = np.bincount((rows + first - 1).ravel(), share.ravel(), size)
+    changes -= np.bincount((rows + last).ravel(), share.ravel(), size)
+    steps = changes.reshape(n_items, n_items + 1)[:, :-1]
+    shares: _Floats = np.cumsum(steps, axis=1).clip(0.0) / n_draws
     return shares
 
 

@@ -199,7 +199,7 @@ class TiersPosterior:
         """Total distance and log posterior probability, up to a constant, of tiers, by row."""
         totals, logs = integrate_tiers(self.counts, labels, self.objective, self.concentration)
         prior = tiers_prior(self.prior_sizes, self.counts.n_items)
-        return totals, logs + [prior.log_probability(np.bincount(row)) for row in labels]
+        return totals, logs + prior.log_probabilities(labels)
 
 
 @dataclass(frozen=True, eq=False)

@@ -319,19 +319,25 @@ def _integrated_together(
     )
 
 
-def bound_together(setting: Setting, batch: Sequence[Sizes], depth: Depth) -> list[Evaluation]:
+def bound_together(
+    setting: Setting, batch: Sequence[Sizes], depth: Depth, *, quickly: bool = False
+) -> list[Evaluation]:
     """Return what is at least as good as the evaluations of these sizes, without tiers.
 
     The distance of the closest tiers is bounded from below. The likelihood falls with it at every
-    theta, so what is integrated over theta falls with it too.
+    theta, so what is integrated over theta falls with it too. Quickly, nothing is integrated: no
+    mean of a likelihood is above its maximum.
     """
     source = setting.source
     counts = source.joint_counts
     assert counts is not None
     every = every_size(len(source.items), source.distance)
     bounded = every.bound(counts, batch)
-    integrated, resolved = _integrated_together(setting, bounded, depth)
-    integrated[~resolved] = inf
+    if quickly:
+        integrated = bounded.log_likelihoods
+    else:
+        integrated, resolved = _integrated_together(setting, bounded, depth)
+        integrated[~resolved] = inf
     unknown = np.empty(0, dtype=np.int64)
     return [
         Evaluation(
