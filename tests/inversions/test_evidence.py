@@ -7,6 +7,7 @@ from scipy.stats import kstest
 from tests.inversions.small import chi_square_p_value, counts_of, random_answers
 from tests.reference_inversions import LOG_PRIOR, LOG_THETAS, THETAS, Posterior, log_line
 from tierwise.inversions.evidence import sum_evidence
+from tierwise.inversions.objective import tiers_prior
 from tierwise.model.priors import Gamma
 
 
@@ -54,6 +55,14 @@ def test_draws_follow_the_posterior(by_line):
     if by_line:
         n_lines = (~np.isnan(draws.thetas)).sum(axis=1)
         np.testing.assert_array_equal(n_lines, draws.labels.max(axis=1))
+
+
+@pytest.mark.parametrize("name", ["uniform", "penalised", "sceptical", "several"])
+def test_priors_of_many_tiers_are_those_of_each(name):
+    labels = np.array([[0, 0, 0, 0], [0, 1, 1, 2], [3, 1, 0, 2], [1, 0, 0, 0]])
+    prior = tiers_prior(name, 4)
+    wanted = [prior.log_probability(np.bincount(row)) for row in labels]
+    np.testing.assert_allclose(prior.log_probabilities(labels), wanted, rtol=1e-13)
 
 
 def test_no_tiers_leave_theta_its_prior():

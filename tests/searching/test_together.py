@@ -111,14 +111,24 @@ def test_what_is_known_is_not_evaluated_again(monkeypatch):
 @pytest.mark.parametrize("distance", DISTANCES)
 @pytest.mark.parametrize("depth", ["likelihood", "posterior"])
 @pytest.mark.parametrize("theta", [0.0, 0.2, 4.0])
-def test_no_evaluation_is_better_than_its_bound(distance, depth, theta):
+@pytest.mark.parametrize("quickly", [False, True])
+def test_no_evaluation_is_better_than_its_bound(distance, depth, theta, quickly):
     setting, candidates = setting_of(drawn(6, 40, theta, 2), distance), list(compositions(6))
-    bounded = bound_together(setting, candidates, depth)
+    bounded = bound_together(setting, candidates, depth, quickly=quickly)
     for bound, one in zip(bounded, evaluate_together(setting, candidates, depth), strict=True):
         assert bound.sizes == one.sizes
         assert bound.log_likelihood >= one.log_likelihood - 1e-9
         if depth == "posterior":
             assert bound.log_integrated >= one.log_integrated - 1e-9
+
+
+def test_quick_bounds_have_room_to_spare():
+    setting, candidates = setting_of(drawn(6, 40, 0.2, 2), "kendall"), list(compositions(6))
+    quick = bound_together(setting, candidates, "posterior", quickly=True)
+    bounds = bound_together(setting, candidates, "posterior")
+    assert all(
+        one.log_integrated >= other.log_integrated for one, other in zip(quick, bounds, strict=True)
+    )
 
 
 def test_what_is_not_resolved_has_no_bound():
