@@ -141,6 +141,9 @@ PROGRAMS = {
     "battles": lambda rng: tw.leaderboard(battles(rng), **QUICK),
     "worths": lambda rng: tw.fit(complete(rng), (2, 3), family="luce"),
     "inversions": lambda rng: tw.sample_posterior(complete(rng), distance="inversions", **QUICK),
+    "draws with a theta per tier": lambda rng: tw.sample_posterior(
+        complete(rng), distance="inversions", concentration="tier", **QUICK
+    ),
     "twelve items": lambda rng: tw.search(
         tw.Rankings.from_ranks(ranks(rng, 20, 12), names(12)), "inversions", family="mallows"
     ),
