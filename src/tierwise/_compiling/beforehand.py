@@ -11,6 +11,7 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -77,15 +78,16 @@ def uses_of_command(command: str) -> list[str]:
 
 
 def from_the_end(*uses: str) -> list[Listed]:
-    """Return the kernels of each use, the last one first, each after what it calls.
+    """Return the kernels of uses, the last one first, each after what it calls.
 
-    What kernels call is listed by itself, so that processes can share one large kernel.
+    Those that most of the uses call come before the others. What kernels call is listed by itself,
+    so that processes can share one large kernel.
     """
-    calls = _read()["calls"]
+    called = [key for use in uses for key in reversed(_read()["uses"].get(use, ()))]
+    times, calls = Counter(called), _read()["calls"]
     keys = (
         one
-        for use in uses
-        for last in reversed(_read()["uses"].get(use, ()))
+        for last in sorted(called, key=lambda key: -times[key])
         for one in (*reversed(calls.get(last, ())), last)
     )
     return [_listed(one) for one in dict.fromkeys(keys)]
