@@ -518,8 +518,8 @@ less than 20 seconds; other times include the start of Python. *Cores* is proces
 draws* is the effective sample size of the least certain quantity: the number of tiers, theta, or
 whether two items are tied.
 
-All shapes were run one after another, on two virtual cores (AMD EPYC) that did nothing else. They
-were then grown, with a limit of 40 s of a core, while other programs ran.
+All shapes were run one after another, on two virtual cores (AMD EPYC) that did nothing else, and
+then grown, with a limit of 40 s of a core.
 
 Of 134 models that pass or fail 500 tasks, most of the time goes to chains, in which each item is
 valued by 500 tied blocks, and to the searches of the models that are compared. Groups of ballots
