@@ -15,6 +15,7 @@ from importlib import import_module
 from inspect import signature
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import process_time
 from typing import Any
 from unittest.mock import patch
 
@@ -123,7 +124,7 @@ class Noted:
     def __init__(self) -> None:
         self.kernels: dict[str, list[Any]] = {}
         self.uses: dict[str, list[str]] = {}
-        self.calls: dict[str, list[str]] = {}
+        self.calls: dict[str, dict[str, float]] = {}
         self._of_use: dict[str, None] = {}
         self._caller = ""
 
@@ -159,11 +160,13 @@ class Noted:
             return kernel.dispatcher(*args, **kwargs)
 
         def from_a_kernel(dispatcher: Any, args: Any, kws: Any) -> Any:
+            start = process_time()
             found = template(dispatcher, args, kws)
+            seconds = process_time() - start
             if str(dispatcher.py_func.__module__).startswith("tierwise.") and not kws:
-                called = self.calls.setdefault(self._caller, [])
+                called = self.calls.setdefault(self._caller, {})
                 if (one := self.note(dispatcher.py_func, tuple(args))) not in ("", *called):
-                    called.append(one)
+                    called[one] = seconds
             return found
 
         with (
@@ -227,9 +230,14 @@ def main() -> None:
     """Write the list."""
     noted = record()
     kernels = dict(sorted(noted.kernels.items()))
+    # Other processes begin at the end. With the longest ones there, nobody waits for one of them.
+    calls = {
+        caller: sorted(called, key=lambda one: int(called[one]))
+        for caller, called in sorted(noted.calls.items())
+    }
     parts = [
         f'"kernels":{{\n{_one_per_line(kernels)}\n}}',
-        f'"calls":{{\n{_one_per_line(dict(sorted(noted.calls.items())))}\n}}',
+        f'"calls":{{\n{_one_per_line(calls)}\n}}',
         f'"uses":{{\n{_one_per_line(noted.uses)}\n}}',
     ]
     beforehand.LISTED.write_text("{" + ",\n".join(parts) + "}\n", encoding="utf-8")

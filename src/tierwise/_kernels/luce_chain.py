@@ -381,22 +381,27 @@ def _draw_between(
 
 @compiled_part
 def _draw_worths(
-    tiers: Tiers, worths: _Floats, count: int, shape: float, held: int, rng: np.random.Generator
+    tiers: Tiers,
+    worths: _Floats,
+    count: int,
+    shape: float,
+    n_exchanges: int | None,
+    rng: np.random.Generator,
 ) -> None:
     """Draw the worths of tiers, and then their common scale.
 
-    Where sizes are held (1), each is drawn given its neighbours, between which it stays (Gibbs).
+    Where sizes are held, each is drawn given its neighbours, between which it stays (Gibbs).
     """
     total = 0.0
     for tier in range(count):
         own_shape, rate = shape + tiers.arrived[tier], 1.0 + tiers.ran[tier]
-        if held == 1:
+        if n_exchanges is None:
+            worths[tier] = rng.standard_gamma(own_shape) / rate
+        else:
             low = np.log(worths[tier + 1]) if tier < count - 1 else -np.inf
             high = np.log(worths[tier - 1]) if tier > 0 else np.inf
             drawn = _draw_between(np.log(worths[tier]), low, high, own_shape, rate, rng)
             worths[tier] = np.exp(drawn)
-        else:
-            worths[tier] = rng.standard_gamma(own_shape) / rate
         total += worths[tier]
     scale = rng.standard_gamma(shape * count) / total
     for tier in range(count):
@@ -432,7 +437,7 @@ def run_sweeps(
     worths: _Floats,
     shape: float,
     log_priors: _Floats,
-    n_exchanges: int,
+    n_exchanges: int | None,
     sweeps_per_draw: int,
     label_draws: _Integers,
     log_worth_draws: _Floats,
@@ -455,8 +460,9 @@ def run_sweeps(
         By number of tiers, from 0: log prior of unordered tiers, but for the factorials of their
         sizes.
     n_exchanges
-        Negative: tiers of all sizes are drawn. Else sizes are held, labels are in the order of
-        worths, and so many exchanges of items are tried in each sweep; none if tiers are held.
+        None: tiers of all sizes are drawn. Else sizes are held, labels are in the order of worths,
+        and so many exchanges of items are tried in each sweep; none if tiers are held. What is not
+        done is not compiled.
     sweeps_per_draw
         Number of sweeps for each draw.
     label_draws, log_worth_draws
@@ -482,13 +488,13 @@ def run_sweeps(
     for number in range(len(label_draws) * sweeps_per_draw):
         draw_running_times(answers, labels, worths, block, rests, given.times, rng)
         _sum_by_tier(tiers, given)
-        if n_exchanges < 0:
+        if n_exchanges is None:
             count = _move_items(tiers, count, given, room, rng)
             for _ in range(3):
                 count = _cut_or_join(tiers, count, given, members, sides, sums, rng)
         else:
             _exchange_items(tiers, worths, count, given, n_exchanges, members, rng)
-        _draw_worths(tiers, worths, count, shape, 1 if n_exchanges >= 0 else 0, rng)
+        _draw_worths(tiers, worths, count, shape, n_exchanges, rng)
         if (number + 1) % sweeps_per_draw > 0:
             continue
         draw = number // sweeps_per_draw

@@ -506,11 +506,11 @@ def run_sweeps_of_meetings(
     worths: _Floats,
     shape: float,
     log_priors: _Floats,
-    n_exchanges: int,
+    n_exchanges: int | None,
     sweeps_per_draw: int,
     label_draws: _Integers,
     log_worth_draws: _Floats,
-    effect_draws: _Floats,
+    effect_draws: _Floats | None,
     rng: np.random.Generator,
 ) -> None:
     """Make sweeps, and write down tiers and log worths by item.
@@ -533,13 +533,13 @@ def run_sweeps_of_meetings(
         Shape of the Gamma prior of worths; by number of tiers, log prior of unordered tiers, but
         for the factorials of their sizes.
     n_exchanges
-        Negative where tiers of all sizes are drawn; see `tierwise._kernels.luce_chain`.
+        None where tiers of all sizes are drawn; see `tierwise._kernels.luce_chain`.
     sweeps_per_draw
         Number of sweeps for each draw.
     label_draws, log_worth_draws
         Where draws are written; see `tierwise._kernels.luce_chain`.
     effect_draws
-        Where draws of both effects are written.
+        Where draws of both effects are written; None where both are held.
     rng
         Randomness.
     """
@@ -547,7 +547,14 @@ def run_sweeps_of_meetings(
     room = n_items + 1
     n_sides = between.shape[1] // n_items
     given = Meeting(
-        n_sides, between, arrivals, totals, effects.factors, shape, log_priors, n_exchanges >= 0
+        n_sides,
+        between,
+        arrivals,
+        totals,
+        effects.factors,
+        shape,
+        log_priors,
+        n_exchanges is not None,
     )
     stand = Stand(
         labels,
@@ -574,15 +581,15 @@ def run_sweeps_of_meetings(
     n_cuts = 1 + n_items // _ITEMS_PER_CUT
     rescale(count, given, stand, rng)
     for number in range(len(label_draws) * sweeps_per_draw):
-        if given.held:
-            _exchange_items(count, n_exchanges, given, stand, members, rng)
-        else:
+        if n_exchanges is None:
             count = _move_items(count, given, stand, logs, rng)
             for _ in range(n_cuts):
                 count = _cut_or_join(count, given, stand, members, above, vectors, rng)
+        else:
+            _exchange_items(count, n_exchanges, given, stand, members, rng)
         of_tiers, won = add_up(count, given, stand)
         meetings = TierMeetings(of_tiers, won, effects.factors, rows, effects.successes)
-        if effects.shapes[0] > 0.0 or effects.shapes[1] > 0.0:
+        if effect_draws is not None:
             move_effects(effects, worths, meetings.met, count, rng)
             rescale(count, given, stand, rng)
         for _ in range(_WALKS_IN_ORDER if given.held else 1):
@@ -592,5 +599,6 @@ def run_sweeps_of_meetings(
         if (number + 1) % sweeps_per_draw > 0:
             continue
         draw = number // sweeps_per_draw
-        effect_draws[draw, 0], effect_draws[draw, 1] = effects.factors[0], effects.factors[1]
+        if effect_draws is not None:
+            effect_draws[draw, 0], effect_draws[draw, 1] = effects.factors[0], effects.factors[1]
         write_draw(labels, worths, count, label_draws[draw], log_worth_draws[draw])

@@ -162,7 +162,7 @@ class RaceChain:
         races = self.races
         n_items, names = races.n_items, races.meetings.effects
         effects = np.array([1.0, 0.0])
-        effect_draws = np.empty((n_draws, 2))
+        effect_draws = np.empty((n_draws, 2)) if names else None
         shapes, middles, successes = np.zeros(2), np.ones(2), np.zeros(2)
         for number, name in enumerate(names):
             row = ROW_OF_EFFECT[name]
@@ -178,7 +178,7 @@ class RaceChain:
         log_worth_draws = np.empty((n_draws, n_items))
         met, arrivals = races.meetings.met, races.arrivals
         begin = labels.copy(), worths, self.shape, self._log_priors
-        n_exchanges = {"nothing": -1, "sizes": _EXCHANGES_PER_ITEM * n_items, "tiers": 0}
+        n_exchanges = {"nothing": None, "sizes": _EXCHANGES_PER_ITEM * n_items, "tiers": 0}
         sweeps, draws = (n_exchanges[self.held], sweeps_per_draw), (label_draws, log_worth_draws)
         if races.n_answers:
             run_sweeps(races.answers, arrivals, *begin, *sweeps, *draws, rng)
@@ -191,5 +191,7 @@ class RaceChain:
             run_sweeps_of_meetings(
                 between, arrivals, totals, of_effects, *begin, *sweeps, *draws, effect_draws, rng
             )
-        rows = [ROW_OF_EFFECT[name] for name in names]
-        return label_draws, log_worth_draws, np.log(effect_draws[:, rows])
+        log_effect_draws = np.empty((n_draws, 0))
+        if effect_draws is not None:
+            log_effect_draws = np.log(effect_draws[:, [ROW_OF_EFFECT[name] for name in names]])
+        return label_draws, log_worth_draws, log_effect_draws
