@@ -148,10 +148,18 @@ docs: $(VENV)/.docs-installed
 notebooks: $(VENV)/.docs-installed
 	$(BIN)/python docs/notebooks.py
 
-# The peers that are raced against are not part of dev: some would change versions of what is.
-bench: $(VENV)/.dev-installed
-	$(BIN)/python -m pip install --quiet --no-compile --editable ".[bench]"
-	@$(BIN)/python -m benchmarks
+# The peers that are raced against have an environment of their own: some need older versions of
+# what the project uses, Numba among them.
+VENV_BENCH ?= .venv-bench
+
+$(VENV_BENCH)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV_BENCH)
+	$(VENV_BENCH)/bin/python -m pip install --quiet --upgrade pip
+	$(VENV_BENCH)/bin/python -m pip install --quiet --no-compile --editable ".[dev,bench]"
+	@touch $@
+
+bench: $(VENV_BENCH)/.installed
+	@$(VENV_BENCH)/bin/python -m benchmarks
 
 bench-history: $(VENV)/.dev-installed
 	$(BIN)/python -m benchmarks.history
@@ -167,4 +175,4 @@ studies-quick: $(VENV)/.dev-installed
 	@$(BIN)/python -m studies --quick > /dev/null
 
 clean:
-	rm -rf $(VENV) $(VENV_LOWEST) dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV_LOWEST) $(VENV_BENCH) dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis
