@@ -3,9 +3,11 @@
 import os
 import subprocess
 import sys
+import warnings
 
 import pytest
 
+from tests.cli.program import run_program
 from tests.test_compiling_beforehand import kernels_of, uses
 from tierwise._compiling import beforehand
 from tierwise.cli.warm_up import warm_up_command
@@ -43,6 +45,17 @@ model = found.best.model()
 model.log_partition()
 model.sample(1000, rng=1)
 """
+
+
+def test_workers_that_are_replaced_while_they_compile_are_not_reported(monkeypatch):
+    def grow(*_arguments, **_options):
+        warnings.warn("A worker stopped while some jobs were given", UserWarning, stacklevel=1)
+        warnings.warn("something else", UserWarning, stacklevel=1)
+
+    monkeypatch.setattr("tierwise._util.tasks.run_tasks", grow)
+    done = run_program("warm-up", "--quiet")
+    assert done.returncode == 0
+    assert done.stderr.strip() == "tierwise: warning: something else"
 
 
 def test_every_kernel_of_the_list_is_compiled_by_as_many_processes_as_cores(monkeypatch):

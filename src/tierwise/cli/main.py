@@ -126,6 +126,8 @@ def main() -> None:
     Too little memory, or output that cannot be written, gives exit code 1.
     """
     warnings.showwarning = _show_warning
+    # joblib replaces a worker that has become large: nothing is lost.
+    warnings.filterwarnings("ignore", "A worker stopped while some jobs were given")
     sys.unraisablehook = _RememberedEnd()
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, _terminate)
