@@ -9,6 +9,8 @@ letters, S and R. The next letter is S with probability ``[s]_q / [s + r]_q`` wh
 letters are left.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
@@ -128,59 +130,60 @@ def block_histograms(
     return of_tier, of_tail
 
 
+class OneTheta(NamedTuple):
+    """What is known of tiers that have one theta.
+
+    Attributes
+    ----------
+    grid
+        Curves of log Gaussian factorials over log theta.
+    prior
+        Of theta.
+    log_factorials
+        By number, from 0.
+    n_rankings
+        Number of answers.
+    above
+        ``[item, other]``: how often an item is above another one.
+    offsets, members, weights
+        Where tied blocks begin, the items in them, and the weights of the blocks.
+    """
+
+    grid: FactorialGrid
+    prior: PriorTable
+    log_factorials: _Floats
+    n_rankings: float
+    above: _Floats
+    offsets: _Integers
+    members: _Integers
+    weights: _Floats
+
+
 @inlined
-def _times_of_blocks(
-    offsets: _Integers,
-    members: _Integers,
-    weights: _Floats,
-    labels: _Integers,
-    log_factorials: _Floats,
-    held: _Integers,
-    times: _Floats,
-) -> float:
+def _times_of_blocks(given: OneTheta, labels: _Integers, held: _Integers, times: _Floats) -> float:
     """Add how often tied blocks hold so many items, less how often tiers hold so many of them.
 
     Returned is the log number of orders of what tiers hold of blocks.
     """
     constant = 0.0
-    for block in range(weights.shape[0]):
-        times[offsets[block + 1] - offsets[block]] += weights[block]
+    for block in range(given.weights.shape[0]):
+        begin, end, weight = given.offsets[block], given.offsets[block + 1], given.weights[block]
+        times[end - begin] += weight
         held[:] = 0
-        for place in range(offsets[block], offsets[block + 1]):
-            held[labels[members[place]]] += 1
-        for place in range(offsets[block], offsets[block + 1]):
+        for place in range(begin, end):
+            held[labels[given.members[place]]] += 1
+        for place in range(begin, end):
             # Each tier once: it is empty when it is met again.
-            tier = labels[members[place]]
-            times[held[tier]] -= weights[block]
-            constant += weights[block] * log_factorials[held[tier]]
+            tier = labels[given.members[place]]
+            times[held[tier]] -= weight
+            constant += weight * given.log_factorials[held[tier]]
             held[tier] = 0
     return constant
 
 
 @inlined
-def _write_curve(table: npt.NDArray[np.float64], times: _Floats, curve: _Floats) -> None:
-    """Write the sum of curves of factorials, each as often as it is wanted."""
-    curve[:] = 0.0
-    for size in range(2, times.shape[0]):
-        if times[size] != 0.0:
-            for node in range(curve.shape[0]):
-                for order in range(curve.shape[1]):
-                    curve[node, order] += times[size] * table[size, node, order]
-
-
-@inlined
 def _curve_of_tiers(
-    table: npt.NDArray[np.float64],
-    log_factorials: _Floats,
-    n_rankings: float,
-    above: _Floats,
-    offsets: _Integers,
-    members: _Integers,
-    weights: _Floats,
-    labels: _Integers,
-    sizes: _Integers,
-    times: _Floats,
-    curve: _Floats,
+    given: OneTheta, labels: _Integers, sizes: _Integers, times: _Floats, curve: _Floats
 ) -> tuple[float, float]:
     """Write the curve of tiers over one theta; return inversions, and what theta does not change.
 
@@ -190,96 +193,55 @@ def _curve_of_tiers(
     n_items = labels.shape[0]
     total, constant = 0.0, 0.0
     times[:] = 0.0
-    times[n_items] = -n_rankings
+    times[n_items] = -given.n_rankings
     sizes[:] = 0
     for item in range(n_items):
         sizes[labels[item]] += 1
         for other in range(n_items):
             if labels[item] < labels[other]:
-                total += above[other, item]
+                total += given.above[other, item]
     for tier in range(n_items):
-        times[sizes[tier]] += n_rankings
-        constant -= n_rankings * log_factorials[sizes[tier]]
-    constant += _times_of_blocks(offsets, members, weights, labels, log_factorials, sizes, times)
-    _write_curve(table, times, curve)
+        times[sizes[tier]] += given.n_rankings
+        constant -= given.n_rankings * given.log_factorials[sizes[tier]]
+    constant += _times_of_blocks(given, labels, sizes, times)
+    table = given.grid.factorials
+    curve[:] = 0.0
+    for size in range(2, n_items + 1):
+        if times[size] != 0.0:
+            for node in range(curve.shape[0]):
+                for order in range(curve.shape[1]):
+                    curve[node, order] += times[size] * table[size, node, order]
     return total, constant
 
 
 @compiled
-def integrate_one_theta(
-    grid: FactorialGrid,
-    prior: PriorTable,
-    log_factorials: _Floats,
-    n_rankings: float,
-    above: _Floats,
-    offsets: _Integers,
-    members: _Integers,
-    weights: _Floats,
-    labels: _Integers,
-    totals: _Floats,
-    logs: _Floats,
-) -> None:
+def integrate_one_theta(given: OneTheta, labels: _Integers, totals: _Floats, logs: _Floats) -> None:
     """Write the inversions of tiers, one row each, and the log of their likelihood integrated."""
-    n_items = labels.shape[1]
-    table = grid.factorials
+    n_items, table = labels.shape[1], given.grid.factorials
     sizes = np.zeros(n_items, np.int64)
     times, curve = np.zeros(n_items + 1), np.zeros((table.shape[1], table.shape[2]))
     for row in range(labels.shape[0]):
-        total, constant = _curve_of_tiers(
-            table,
-            log_factorials,
-            n_rankings,
-            above,
-            offsets,
-            members,
-            weights,
-            labels[row],
-            sizes,
-            times,
-            curve,
-        )
+        total, constant = _curve_of_tiers(given, labels[row], sizes, times, curve)
         totals[row] = total
-        logs[row] = constant + integrate_line(grid, prior, curve, total)
+        logs[row] = constant + integrate_line(given.grid, given.prior, curve, total)
 
 
-@compiled_if_many(lambda *arguments: 5000.0 * len(arguments[8]) + 10.0 * len(arguments[10]))
+@compiled_if_many(lambda _given, labels, _starts, shares: 5000.0 * len(labels) + 10.0 * len(shares))
 def quantiles_of_one_theta(
-    grid: FactorialGrid,
-    prior: PriorTable,
-    log_factorials: _Floats,
-    n_rankings: float,
-    above: _Floats,
-    offsets: _Integers,
-    members: _Integers,
-    weights: _Floats,
-    labels: _Integers,
-    starts: _Integers,
-    shares: _Floats,
+    given: OneTheta, labels: _Integers, starts: _Integers, shares: _Floats
 ) -> _Floats:
     """Thetas below which shares of their posterior lie, given tiers, one row each.
 
     The shares of the tiers of a row begin where ``starts`` says, and end where the next begin.
     """
-    n_items = labels.shape[1]
-    table = grid.factorials
+    n_items, table = labels.shape[1], given.grid.factorials
     sizes = np.zeros(n_items, np.int64)
     times, curve = np.zeros(n_items + 1), np.zeros((table.shape[1], table.shape[2]))
     thetas = np.empty(shares.shape[0])
     for row in range(labels.shape[0]):
-        total, _ = _curve_of_tiers(
-            table,
-            log_factorials,
-            n_rankings,
-            above,
-            offsets,
-            members,
-            weights,
-            labels[row],
-            sizes,
-            times,
-            curve,
-        )
-        of_row = theta_quantiles(grid, prior, curve, total, shares[starts[row] : starts[row + 1]])
+        total, _ = _curve_of_tiers(given, labels[row], sizes, times, curve)
+        own = shares[starts[row] : starts[row + 1]]
+        of_row = theta_quantiles(given.grid, given.prior, curve, total, own)
         for place in range(of_row.shape[0]):
             thetas[starts[row] + place] = of_row[place]
     return thetas

@@ -24,6 +24,7 @@ from tierwise._kernels.inversions_lines import (
     theta_quantiles,
 )
 from tierwise._kernels.inversions_weak_orders import (
+    OneTheta,
     integrate_one_theta,
     quantiles_of_one_theta,
 )
@@ -289,21 +290,9 @@ def _distinct_rows(rows: _Integers) -> tuple[_Integers, _Integers]:
     return rows[first], np.array(which, dtype=np.int64)
 
 
-def _arguments_of_one_theta(
-    counts: WeakOrderCounts, labels: _Integers, objective: LineObjective
-) -> tuple[
-    FactorialGrid,
-    PriorTable,
-    _Floats,
-    float,
-    _Floats,
-    _Integers,
-    _Integers,
-    _Floats,
-    _Integers,
-]:
-    """Return what kernels are told of tiers, one row each, that have one theta."""
-    return (
+def _one_theta(counts: WeakOrderCounts, objective: LineObjective) -> OneTheta:
+    """Return what kernels have to know of tiers that have one theta."""
+    return OneTheta(
         objective.grid,
         # Only where theta is fixed is there no prior.
         cast("PriorTable", objective.prior),
@@ -313,7 +302,6 @@ def _arguments_of_one_theta(
         counts.block_offsets,
         counts.block_members,
         counts.block_weights,
-        labels,
     )
 
 
@@ -327,7 +315,7 @@ def integrate_tiers(
     distinct, which = _distinct_rows(labels)
     totals, logs = np.empty((2, len(distinct)))
     if concentration == "single":
-        integrate_one_theta(*_arguments_of_one_theta(counts, distinct, objective), totals, logs)
+        integrate_one_theta(_one_theta(counts, objective), distinct, totals, logs)
     else:
         for number, row in enumerate(distinct):
             lines = lines_of_tiers(counts, row, objective)
@@ -352,7 +340,8 @@ def draw_thetas(
         order = np.argsort(which, kind="stable")
         thetas = np.empty(n_draws)
         thetas[order] = quantiles_of_one_theta(
-            *_arguments_of_one_theta(counts, distinct, objective),
+            _one_theta(counts, objective),
+            distinct,
             np.searchsorted(which[order], np.arange(len(distinct) + 1)),
             shares[order, 0],
         )
