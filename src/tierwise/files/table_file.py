@@ -133,9 +133,11 @@ class TableFile:
         if roles.assessor:
             return self._encode_pairs(found.table, roles, options)
         places = (cast("int", roles.preferred), cast("int", roles.other))
-        alone = Roles(layout="orderings", cells=places, weights=roles.weights)
+        alone = replace(roles, layout="orderings", cells=places)
         anywhere = replace(options, unranked="anywhere")
-        return self._encode(replace(found, options=anywhere), alone)
+        encoded = self._encode(replace(found, options=anywhere), alone)
+        assert encoded.notes is not None
+        return replace(encoded, notes=replace(encoded.notes, layout="pairs"))
 
     def pairs(self, options: TableOptions) -> EncodedPairs:
         """Read all pairs."""
