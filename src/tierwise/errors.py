@@ -7,6 +7,8 @@ from math import exp
 from typing import Any, Literal, Self, TypeAlias
 from unicodedata import category
 
+# How many names of many a message shows.
+_SHOWN = 3
 # What a terminal obeys instead of showing it, what breaks a line, and what UTF-8 cannot hold.
 _UNPRINTABLE = ("Cc", "Cs", "Zl", "Zp")
 # Marks that reorder the text around them.
@@ -434,3 +436,16 @@ def has_control_characters(text: str) -> bool:
     (False, True)
     """
     return not text.isprintable() and any(is_unprintable(mark) for mark in text)
+
+
+def some_of(names: Sequence[str]) -> str:
+    """Quote the first names of several.
+
+    Examples
+    --------
+    >>> some_of(["a", "b"]), some_of(["a", "b", "c", "d"])
+    ("'a', 'b'", "'a', 'b', 'c', ...")
+    """
+    return ", ".join(quoted(name) for name in names[:_SHOWN]) + (
+        ", ..." if len(names) > _SHOWN else ""
+    )

@@ -5,6 +5,7 @@ from io import BytesIO, StringIO
 
 import pytest
 
+import tierwise as tw
 from tierwise import InputError, Rankings, read_rankings
 from tierwise.files.source import reader_of
 
@@ -212,6 +213,23 @@ def test_numbers_in_place_of_a_header_are_not_lost():
         read("3,1,2\n1,2,3\n")
     with pytest.raises(InputError, match="first line seems to be an answer"):
         read("3,1,2\n1,2,3\n", layout="orderings")
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("1st,2nd\na,b\n1st,2nd\nb,a\n", 3),
+        ("a,b\n1,2\n\n a ,b\n2,1\n", 4),
+        ("voter,item,rank\nAnn,a,1\nAnn,b,2\nvoter,item,rank\nBob,a,1\n", 4),
+        ("model_a,model_b,winner\na,b,model_a\nmodel_a,model_b,winner\n", 3),
+        ("winner,loser\na,b\nwinner,loser\n", 3),
+    ],
+)
+def test_a_header_that_is_repeated(text, line):
+    """One file below another: the names of the columns were taken for models and items."""
+    message = f"line {line} is the same as the line with the column names: delete line {line}"
+    with pytest.raises(InputError, match=message):
+        tw.read(StringIO(text))
 
 
 def test_a_quote_that_is_not_closed():

@@ -76,3 +76,13 @@ def test_mistakes_are_named(text, message):
 def test_formats_of_rankings_hold_no_pairs():
     with pytest.raises(InputError, match="sushi format holds rankings"):
         read_preferences(BytesIO(b"3 1\n0 3 2 0 1\n"))
+
+
+@pytest.mark.parametrize("assessor", ["", "voter,"])
+def test_columns_that_are_set_aside_are_named(assessor):
+    """Without assessors they were not, and a column of draws was passed over in silence."""
+    cell = assessor and "Ann,"
+    text = f"{assessor}winner,loser,draw\n{cell}a,b,no\n{cell}b,c,yes\n"
+    notes = tw.read(StringIO(text)).reading
+    assert notes.layout == "pairs"
+    assert [one.column for one in notes.aside] == ["draw"]

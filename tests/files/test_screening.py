@@ -181,7 +181,7 @@ def test_items_and_names():
     assert answers.items == ("tea", "Q1_2", "milk")
     with pytest.raises(InputError, match=r"no column is named 'Q3_\*': the columns are 'Q1_1'"):
         read(text, items="Q3_*")
-    with pytest.raises(InputError, match="rename: item 'Q9' is not among"):
+    with pytest.raises(InputError, match="'Q9' is not an item, so it cannot be renamed"):
         read(text, rename={"Q9": "x"})
     short = read("Rank these - a,Rank these - b\n1,2\n2,1\n")
     assert short.items == ("a", "b")

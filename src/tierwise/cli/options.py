@@ -248,7 +248,7 @@ ChoiceSet: TypeAlias = Annotated[
 ]
 Spellings: TypeAlias = Annotated[
     Literal["ask", "keep"],
-    option(BATTLES, "Whether names that differ only in case, spaces or punctuation are an error."),
+    option(READING, "Whether names that differ only in case, spaces or punctuation are an error."),
 ]
 Overvotes: TypeAlias = Annotated[
     Literal["end", "skip"],

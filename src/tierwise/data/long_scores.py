@@ -13,7 +13,6 @@ from tierwise.data.score_table import (
     Repeats,
     ScoreTable,
     numbers_repeats,
-    renamed,
 )
 from tierwise.errors import InputError, instead, quoted, use
 from tierwise.files.cells import (
@@ -24,6 +23,7 @@ from tierwise.files.cells import (
 )
 from tierwise.files.layouts import NAMES_OF_ROLES
 from tierwise.files.options import Aside
+from tierwise.files.spellings import renamed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

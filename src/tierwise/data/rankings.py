@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from tierwise.files.options import Better, Columns, Layout, ReadingNotes
     from tierwise.files.places import EncodedRankings
     from tierwise.files.source import Format
+    from tierwise.files.spellings import Spellings
 
 
 class Rankings:
@@ -463,6 +464,7 @@ class Rankings:
         weights_are: WeightsAre | None = None,
         assessor: "Columns | None" = None,
         missing: "Missing | None" = None,
+        spellings: "Spellings" = "ask",
     ) -> "RankingScan":
         """Keep rankings in files, which may be larger than memory, and count them there.
 
@@ -473,7 +475,7 @@ class Rankings:
         path
             A CSV or Parquet file with one row per answer; a folder of such files; or a pattern for
             their names, as in ``votes/2024-*.parquet``.
-        format, layout, unranked, ties, items, weights, weights_are, assessor, missing
+        format, layout, unranked, ties, items, weights, weights_are, assessor, missing, spellings
             As in `tierwise.read_rankings`.
 
         Returns
@@ -493,6 +495,7 @@ class Rankings:
             weights_are=weights_are,
             assessor=assessor,
             missing=missing,
+            spellings=spellings,
         )
         return RankingScan(path, options, format, cls)
 

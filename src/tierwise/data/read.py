@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any, Literal, TypeAlias, get_args
 
 from tierwise._util.checks import check_choice, check_count
@@ -35,6 +35,7 @@ from tierwise.files.missing import Missing, said_missing
 from tierwise.files.options import Better, Broken, Columns, Layout, TableLayout, TableOptions
 from tierwise.files.places import EncodedRankings
 from tierwise.files.source import Format, errors_name
+from tierwise.files.spellings import Spellings, renamed
 from tierwise.files.table_file import EncodedPairs, TableFile
 
 __all__ = ["read", "read_preferences", "read_rankings", "scan_rankings"]
@@ -48,6 +49,10 @@ _OF_BATTLES = frozenset({"first", "second", "winner", "loser", "points", "judge"
 _OF_LONG_SCORES = frozenset({"task", "score"})
 _OF_COLUMNS = frozenset({"items", "tasks", "items_in", "item", "layout"})
 _OF_WIDE_SCORES = frozenset({"tasks", "lower", "items_in"})
+# What can be said of files that are not tables; ties and empty answers these announce themselves.
+_OF_ANNOUNCED = frozenset(
+    {"unranked", "broken", "items", "rename", "spellings", "ties", "empty", "repeats"}
+)
 # Who names these says what the rows are.
 _NAMING_COLUMNS = frozenset({"items", "assessor", "item", "rank", "preferred", "other"})
 
@@ -247,7 +252,7 @@ def _read_answers(
         return _read_announced(opened, said)
     answers = opened.table.answers(said)
     if isinstance(answers, EncodedPairs):
-        return Preferences.from_encoded(answers, said.items, cycles)
+        return Preferences.from_encoded(answers, said.items_renamed, cycles)
     return Rankings.from_encoded(answers)
 
 
@@ -290,6 +295,7 @@ def read_rankings(
     rank: str | None = None,
     better: Better | None = None,
     rename: Mapping[str, str] | None = None,
+    spellings: Spellings = "ask",
     empty: Literal["error", "skip"] = "error",
     missing: Missing | None = None,
     overvotes: Overvotes = "end",
@@ -339,7 +345,11 @@ def read_rankings(
         For a table with one column per item whose cells are scores, not ranks: whether "higher" or
         "lower" is better. Equal scores are ties.
     rename
-        New names for items, by their names in the file.
+        New names for items, by their names in the file. Names in cells that become the same are
+        one item.
+    spellings
+        If names in cells differ only in case, spaces or punctuation, "ask" raises an error that
+        names them; "keep" makes each an item.
     empty
         "skip" sets aside rows that list no item; otherwise they are an error.
     missing
@@ -390,6 +400,7 @@ def read_rankings(
         rank=rank,
         better=better,
         rename=rename,
+        spellings=spellings,
         empty=empty,
         missing=missing,
         overvotes=overvotes,
@@ -420,6 +431,8 @@ def read_preferences(
     assessor: Columns | None = None,
     preferred: str | None = None,
     other: str | None = None,
+    rename: Mapping[str, str] | None = None,
+    spellings: Spellings = "ask",
 ) -> Preferences:
     r"""Read pairwise answers from a file or a data frame with one row per comparison.
 
@@ -439,6 +452,8 @@ def read_preferences(
     preferred, other
         The columns of the preferred item and of the other item. Columns named preferred, winner,
         better or chosen; other, loser, worse or rejected are detected.
+    rename, spellings
+        As in `read_rankings`.
 
     Examples
     --------
@@ -449,10 +464,16 @@ def read_preferences(
     check_choice("cycles", cycles, get_args(Cycles))
     name, table = open_table(source, format)
     options = TableOptions.make(
-        items=items, layout="pairs", assessor=assessor, preferred=preferred, other=other
+        items=items,
+        layout="pairs",
+        assessor=assessor,
+        preferred=preferred,
+        other=other,
+        rename=rename,
+        spellings=spellings,
     )
     with errors_name(name):
-        return Preferences.from_encoded(table.pairs(options), options.items, cycles)
+        return Preferences.from_encoded(table.pairs(options), options.items_renamed, cycles)
 
 
 def scan_rankings(
@@ -468,6 +489,7 @@ def scan_rankings(
     weights_are: WeightsAre | None = None,
     assessor: Columns | None = None,
     missing: Missing | None = None,
+    spellings: Spellings = "ask",
 ) -> Iterator[Rankings]:
     r"""Read rankings chunk by chunk, in memory that does not grow with the file.
 
@@ -480,7 +502,7 @@ def scan_rankings(
         The name of a CSV or Parquet file with one row per answer.
     chunk_rows
         The most rows in a chunk.
-    format, layout, unranked, ties, items, weights, weights_are, assessor, missing
+    format, layout, unranked, ties, items, weights, weights_are, assessor, missing, spellings
         As in `read_rankings`.
 
     Examples
@@ -501,6 +523,7 @@ def scan_rankings(
         weights_are=weights_are,
         assessor=assessor,
         missing=missing,
+        spellings=spellings,
     )
     with errors_name(opened.name):
         if opened.table is None or opened.format not in ("csv", "parquet"):
@@ -554,6 +577,7 @@ def _named(chunks: Iterator[EncodedRankings], name: str) -> Iterator[Rankings]:
 def _read_announced(opened: Opened, options: TableOptions) -> Rankings:
     """Read a format that announces its items."""
     source, file_format = opened.announced()
+    _refuse_options_of_tables(options)
     if file_format == "preflib":
         from tierwise.files.ballots import read_preflib
 
@@ -565,19 +589,35 @@ def _read_announced(opened: Opened, options: TableOptions) -> Rankings:
     elif file_format == "lines":
         from tierwise.files.lines import read_lines
 
-        encoded = read_lines(source, options.unranked, options.broken)
+        encoded = read_lines(
+            source, options.unranked, options.broken, options.rename, options.spellings
+        )
     else:
         from tierwise.files.ballots import read_sushi
 
         encoded = read_sushi(source, options.unranked, options.broken)
+    if file_format != "lines":  # there names that become the same are one item
+        encoded = replace(encoded, items=tuple(renamed(encoded.items, dict(options.rename))))
     rankings = Rankings.from_encoded(encoded)
-    if options.items is None:
+    items = options.items_renamed
+    if items is None:
         return rankings
-    if set(options.items) != set(rankings.items):
-        different = min(str(item) for item in set(options.items) ^ set(rankings.items))
+    if set(items) != set(rankings.items):
+        different = min(str(item) for item in set(items) ^ set(rankings.items))
         raise InputError(
             f"the file announces its own items, which differ from those given (see "
             f"{quoted(different)})",
             [drop("items"), "restrict the rankings after reading"],
         )
-    return rankings.restrict(options.items)
+    return rankings.restrict(items)
+
+
+def _refuse_options_of_tables(options: TableOptions) -> None:
+    """Refuse options that only tables have: the file would be read as if they were not given."""
+    for option in fields(options):
+        given = getattr(options, option.name)
+        if given != option.default and option.name not in _OF_ANNOUNCED:
+            name = "items" if option.name == "pattern" else option.name
+            raise InputError(
+                "does not apply to a file that is not a table", [drop(name)], argument=name
+            )

@@ -31,6 +31,7 @@ from tierwise.files.source import (
     find_source,
     recognise_format,
 )
+from tierwise.files.spellings import refuse_spellings
 from tierwise.files.tables import in_order_of_appearance
 from tierwise.tiers import Sizes, check_sizes
 
@@ -220,7 +221,10 @@ class RankingScan:
             if self._options.items is not None:
                 return check_items(self._options.items)
             found = self._work(_find_items, self._options, "finding the items")
-            return check_items(dict.fromkeys(item for items in found for item in items))
+            items = check_items(dict.fromkeys(item for items in found for item in items))
+            if self._options.spellings == "ask":
+                refuse_spellings(list(map(str, items)), "item", can_rename=False)
+            return items
 
     def chunks(self) -> Iterator[Rankings]:
         """Read all rankings in order, one chunk in memory at a time."""

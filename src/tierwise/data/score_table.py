@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise.errors import InputError, Remark, instead, quoted, use
+from tierwise.errors import InputError, Remark, instead, quoted, some_of, use
 from tierwise.files.cells import ABSENT, can_be_encoded, check_cells, encode
 from tierwise.files.layouts import NAMES_OF_ROLES
 from tierwise.files.options import Aside
-from tierwise.files.spellings import refuse_spellings
+from tierwise.files.spellings import refuse_spellings, renamed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -91,7 +91,6 @@ _OF_RESPONSES = frozenset(
     | {"student", "reviewer", "case", "code", "teilnehmer", "nr", "no", "zeitstempel"}
 )
 _DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}")
-_SHOWN = 3
 
 
 @dataclass(frozen=True)
@@ -333,18 +332,6 @@ class Grid:
         )
 
 
-def renamed(items: Sequence[Any], rename: Mapping[str, str]) -> list[Any]:
-    """Call items as the user wants."""
-    known = {str(item) for item in items}
-    for old in rename:
-        if old not in known:
-            raise InputError(
-                f"{quoted(old)} is not an item, so it cannot be renamed: the items are "
-                f"{some_of([str(item) for item in items])}"
-            )
-    return [rename.get(str(item), item) for item in items]
-
-
 def joined(
     found: ScoreTable, rename: Mapping[str, str], spellings: Spellings, repeats: Repeats
 ) -> ScoreTable:
@@ -494,10 +481,3 @@ def _why_not(task: str, scores: _Floats) -> str:
     if numbers_repeats(task) and bool((scores == np.round(scores)).all()):
         return "counts repetitions and is not a task"
     return "" if np.isfinite(scores).any() or not task else "is empty"
-
-
-def some_of(names: Sequence[str]) -> str:
-    """Quote the first names of several."""
-    return ", ".join(quoted(name) for name in names[:_SHOWN]) + (
-        ", ..." if len(names) > _SHOWN else ""
-    )

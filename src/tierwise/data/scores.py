@@ -30,11 +30,10 @@ from tierwise.data.score_table import (
     is_property,
     joined,
     numbers_repeats,
-    some_of,
     with_tasks,
 )
 from tierwise.data.tables import is_frame, open_table
-from tierwise.errors import InputError, instead, quoted, use
+from tierwise.errors import InputError, instead, quoted, some_of, use
 from tierwise.files.battle_columns import are_battles, have_columns_of_battles
 from tierwise.files.cells import (
     Decimal,

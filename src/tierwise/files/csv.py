@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
@@ -236,7 +237,29 @@ def _tidy(table: Any, header: list[str], first_row: int, source: Source) -> Any:
             labels = pc.utf8_trim_whitespace(chunk.dictionary)
             chunks.append(pa.DictionaryArray.from_arrays(chunk.indices, labels))
         columns.append(pa.chunked_array(chunks, type=column.type))
-    return pa.table(columns, names=table.column_names)
+    tidy = pa.table(columns, names=table.column_names)
+    _refuse_first_line_again(tidy, first_row, source)
+    return tidy
+
+
+def _refuse_first_line_again(table: Any, first_row: int, source: Source) -> None:
+    """Refuse a row that is the same as the header, as where one file was put below another."""
+    if table.num_columns < 2:
+        return  # a single name may be that of an item
+    same = np.ones(table.num_rows, dtype=bool)
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        same &= pc.fill_null(pc.equal(column, name.strip()), fill_value=False).to_numpy()
+        if not same.any():
+            return
+    line = _line_of_row(source, first_row + int(same.argmax()))
+    raise InputError(
+        f"{source.line(line)} is the same as the line with the column names",
+        [
+            f"delete line {line} if it repeats them",
+            "add a line with column names, such as place 1, place 2, above the first line if both "
+            "are answers",
+        ],
+    )
 
 
 def _names(table: Any, source: Source) -> list[str]:

@@ -1,7 +1,7 @@
 """How rankings lie in a table: which layout it has, and what each column is for."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
@@ -233,11 +233,15 @@ def _long(
 ) -> Roles:
     """Return the roles of a table with a row for each item of each answer."""
     used = {*assessor, weights, item, rank}
-    why = "neither whose answer it is nor an item nor its rank"
-    aside = tuple(Aside(name, why) for at, name in enumerate(names) if at not in used)
+    aside = _aside(names, used, "holds neither assessors, items nor ranks")
     return Roles(
         layout="long", assessor=assessor, weights=weights, item=item, rank=rank, aside=aside
     )
+
+
+def _aside(names: Sequence[str], used: Set[int | None], why: str) -> tuple[Aside, ...]:
+    """List the columns that are not used."""
+    return tuple(Aside(name, why) for at, name in enumerate(names) if at not in used)
 
 
 def _roles_of_pairs(names: list[str], options: TableOptions) -> Roles | None:
@@ -248,8 +252,14 @@ def _roles_of_pairs(names: list[str], options: TableOptions) -> Roles | None:
         if len(assessor) > 1 and options.assessor is None:
             raise _doubt("assessor", [names[column] for column in assessor])
         weights = _find("weights", names, options)
+        used = {*assessor, preferred, other, weights}
         return Roles(
-            layout="pairs", assessor=assessor, preferred=preferred, other=other, weights=weights
+            layout="pairs",
+            assessor=assessor,
+            preferred=preferred,
+            other=other,
+            weights=weights,
+            aside=_aside(names, used, "holds neither assessors nor one of the two items"),
         )
     if options.layout == "pairs" or options.preferred is not None or options.other is not None:
         missing = "other" if preferred is not None else "preferred"

@@ -9,6 +9,7 @@ list is an answer.
 
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from tierwise._util.types import Places, Unranked
 from tierwise.errors import InputError, counted, quoted
 from tierwise.files.csv import in_utf8
 from tierwise.files.grades import LETTERS
-from tierwise.files.notation import Answer, is_ranking, names_in, parse_ranking
+from tierwise.files.notation import Answer, is_ranking, names_in, parse_ranking, with_new_names
 from tierwise.files.options import Broken, ReadingNotes
 from tierwise.files.places import (
     EncodedRankings,
@@ -27,6 +28,7 @@ from tierwise.files.places import (
 )
 from tierwise.files.sentences import is_sentence, reader_of
 from tierwise.files.source import Source
+from tierwise.files.spellings import Spellings, refuse_spellings
 
 _BEFORE_COLON = re.compile(r"\s*([^:>≻]{1,80}?)\s*:(?!//)\s*(.*)")
 _TIER = re.compile(rf"\s*(?:tier\s+)?({'|'.join(LETTERS)}|\d{{1,2}})(?:[ -]tier)?\s*:\s*(.*)", re.I)
@@ -92,9 +94,13 @@ def _are_tier_lists(lines: Sequence[str]) -> bool:
 
 
 def read_lines(
-    source: Source, unranked: Unranked | None, broken: Broken = "error"
+    source: Source,
+    unranked: Unranked | None,
+    broken: Broken = "error",
+    rename: Sequence[tuple[str, str]] = (),
+    spellings: Spellings = "ask",
 ) -> EncodedRankings:
-    """Read rankings line by line, or tier lists."""
+    """Read rankings line by line, or tier lists; see `tierwise.read_rankings` for the options."""
     source, written = in_utf8(source, None)
     lines = [(number, line.strip()) for number, line in enumerate(source.text_lines(), start=1)]
     filled = [(number, line) for number, line in lines if line]
@@ -114,7 +120,15 @@ def read_lines(
     def name_row(row: int) -> str:
         return source.line(line_of[row])
 
-    names = list(dict.fromkeys(name for answer in answers for name in names_in(answer)))
+    if rename:
+        answers = with_new_names(answers, dict(rename))
+    line_of_name: dict[str, int] = {}
+    for answer, number in zip(answers, line_of, strict=True):
+        for name in names_in(answer):
+            line_of_name.setdefault(name, number)
+    names = list(line_of_name)
+    if spellings == "ask":
+        refuse_spellings(names, "item", [partial(source.line, line_of_name[one]) for one in names])
     if any(isinstance(entry, list) for answer in answers for entry in answer):
         tied = sum(any(isinstance(entry, list) for entry in answer) for answer in answers)
         what = "in a tier" if layout == "tier lists" else "with = or ~ between them"

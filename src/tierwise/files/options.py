@@ -15,6 +15,7 @@ from tierwise._util.types import Item, Ties, Unranked, WeightsAre
 from tierwise.errors import Remark, counted, quoted
 from tierwise.files.cast_votes import Overvotes, Repeats
 from tierwise.files.missing import said_missing
+from tierwise.files.spellings import Spellings
 
 TableLayout: TypeAlias = Literal["orderings", "ranks", "long", "pairs"]
 Layout: TypeAlias = Literal["auto", "orderings", "ranks", "long"]
@@ -68,6 +69,7 @@ class TableOptions:
     better: Better | None = None
     empty: Literal["error", "skip"] = "error"
     rename: tuple[tuple[str, str], ...] = ()
+    spellings: Spellings = "ask"
     missing: tuple[str, ...] | None = None
     overvotes: Overvotes = "end"
     repeats: Repeats | None = None
@@ -86,6 +88,7 @@ class TableOptions:
         check_choice("empty", others.get("empty", "error"), ("error", "skip"))
         others["rename"] = tuple(dict(others.get("rename") or {}).items())
         others["missing"] = said_missing(others.get("missing"))
+        check_choice("spellings", others.get("spellings", "ask"), get_args(Spellings))
         check_choice("overvotes", others.get("overvotes", "end"), get_args(Overvotes))
         check_choice("broken", others.get("broken", "error"), get_args(Broken))
         check_choice("repeats", others.get("repeats"), (*get_args(Repeats), None))
@@ -100,6 +103,14 @@ class TableOptions:
             assessor=None if assessor is None else tuple(assessor),
             **others,
         )
+
+    @property
+    def items_renamed(self) -> tuple[Item, ...] | None:
+        """The items that the user lists, under their new names."""
+        if self.items is None:
+            return None
+        new_name = dict(self.rename)
+        return tuple(dict.fromkeys(new_name.get(str(item), item) for item in self.items))
 
 
 @dataclass(frozen=True)

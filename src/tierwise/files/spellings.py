@@ -1,16 +1,20 @@
-"""Names that differ only in case, spaces and punctuation, which may mean one item."""
+"""Names of items: those that differ only in case, spaces and punctuation, and new ones."""
 
-from collections.abc import Callable, Sequence
-from typing import Literal, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, TypeAlias
 
-from tierwise.errors import InputError, quoted, use
+from tierwise.errors import InputError, instead, quoted, some_of, use
 
 Spellings: TypeAlias = Literal["ask", "keep"]
 """Whether names that differ only in case, spaces and punctuation raise a question, or are kept."""
 
 
 def refuse_spellings(
-    names: Sequence[str], what: str, first_seen: Sequence[Callable[[], str]] = ()
+    names: Sequence[str],
+    what: str,
+    first_seen: Sequence[Callable[[], str]] = (),
+    *,
+    can_rename: bool = True,
 ) -> None:
     """Ask whether names that differ only in case, spaces and punctuation mean the same item.
 
@@ -22,6 +26,8 @@ def refuse_spellings(
         What one of them is called.
     first_seen
         For each name where it is first written, if its line is known.
+    can_rename
+        Whether the function that was called can rename items.
     """
     known: dict[str, int] = {}
     alike = []
@@ -37,13 +43,29 @@ def refuse_spellings(
 
     pairs = [f"{seen(two)} and {seen(one)}" for one, two in alike]
     are_one = f"they are the same {what}" if len(alike) == 1 else f"each pair is the same {what}"
+    same = f"if {are_one}"
+    rename = {names[two]: names[one] for one, two in alike}
     raise InputError(
         f"names differ only in case, spaces or punctuation: {'; '.join(pairs)}",
         [
-            use(f"if {are_one}", rename={names[two]: names[one] for one, two in alike}),
+            use(same, rename=rename)
+            if can_rename
+            else instead("read_rankings", same, rename=rename),
             use("if they are not", spellings="keep"),
         ],
     )
+
+
+def renamed(items: Sequence[Any], rename: Mapping[str, str]) -> list[Any]:
+    """Call items as the user wants; several may get the same name."""
+    known = {str(item) for item in items}
+    for old in rename:
+        if old not in known:
+            raise InputError(
+                f"{quoted(old)} is not an item, so it cannot be renamed: the items are "
+                f"{some_of([str(item) for item in items])}"
+            )
+    return [rename.get(str(item), item) for item in items]
 
 
 def _spelling(name: str) -> str:
@@ -53,5 +75,9 @@ def _spelling(name: str) -> str:
     --------
     >>> _spelling("Claude-3.5 Sonnet"), _spelling("claude 3-5 sonnet"), _spelling("command-r+")
     ('claude35sonnet', 'claude35sonnet', 'commandr+')
+    >>> _spelling("1.5"), _spelling("15")
+    ('1.5', '15')
     """
-    return "".join(mark for mark in name.casefold() if mark.isalnum() or mark in "+#*") or name
+    if not any(mark.isalpha() for mark in name):
+        return name  # in numbers, marks say what they are worth
+    return "".join(mark for mark in name.casefold() if mark.isalnum() or mark in "+#*")

@@ -20,6 +20,7 @@ from tierwise.files.missing import leave_blank
 from tierwise.files.options import ReadingNotes, TableOptions
 from tierwise.files.places import EncodedRankings
 from tierwise.files.source import Source, reader_of
+from tierwise.files.spellings import refuse_spellings
 from tierwise.files.tables import (
     in_order_of_appearance,
     new_items,
@@ -132,9 +133,11 @@ class TableFile:
         if roles.assessor:
             return self._encode_pairs(found.table, roles, options)
         places = (cast("int", roles.preferred), cast("int", roles.other))
-        alone = Roles(layout="orderings", cells=places, weights=roles.weights)
+        alone = replace(roles, layout="orderings", cells=places)
         anywhere = replace(options, unranked="anywhere")
-        return self._encode(replace(found, options=anywhere), alone)
+        encoded = self._encode(replace(found, options=anywhere), alone)
+        assert encoded.notes is not None
+        return replace(encoded, notes=replace(encoded.notes, layout="pairs"))
 
     def pairs(self, options: TableOptions) -> EncodedPairs:
         """Read all pairs."""
@@ -142,7 +145,7 @@ class TableFile:
         return self._encode_pairs(table, assign_roles(self.columns, table, options), options)
 
     def _encode_pairs(self, table: Any, roles: Roles, options: TableOptions) -> EncodedPairs:
-        rows = pairs_from_table(table, roles, self.name_row)
+        rows = pairs_from_table(table, roles, options, self.name_row)
         notes = replace(notes_of(self.columns, roles, options), n_answers=len(rows))
         return EncodedPairs(rows, self._about_file(notes))
 
@@ -151,6 +154,8 @@ class TableFile:
         roles = self.roles(options)
         if roles.layout == "orderings" and options.items is None:
             items = in_order_of_appearance(self.first_cells(options, roles, chunk_rows))
+            if options.spellings == "ask":
+                refuse_spellings(list(map(str, items)), "item", can_rename=False)
             options = replace(options, items=items)
         return self._scan(options, roles, chunk_rows)
 

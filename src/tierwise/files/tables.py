@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence, Set
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -40,6 +41,7 @@ from tierwise.files.places import (
     unknown_item,
 )
 from tierwise.files.sentences import are_pieces_of_sentences, sentence
+from tierwise.files.spellings import refuse_spellings, renamed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -115,7 +117,6 @@ def _rankings_from_rows(
         if options.missing is None and options.items is None:
             refuse_codes_among_names(items)
         remarks += repeated
-    items = _renamed(items, options.rename)
     notes = replace(notes_of(columns, roles, options), remarks=remarks, n_answers=len(places))
     people = columns_of_people(table, columns, roles, answer_of)
     return EncodedRankings(
@@ -180,17 +181,27 @@ def _not_ranked(table: "pa.Table", roles: Roles, options: TableOptions) -> tuple
     )
 
 
-def _renamed(items: tuple[Item, ...], rename: Sequence[tuple[str, str]]) -> tuple[Item, ...]:
-    """Call items as the user wants."""
-    new_name = dict(rename)
-    for old in new_name:
-        if old not in {str(item) for item in items}:
-            raise unknown_item(old, items, "rename")
-    return check_items(new_name.get(str(item), item) for item in items)
+def _with_new_names(
+    columns: Sequence[tuple[Codes, list[Any]]], options: TableOptions
+) -> list[tuple[Codes, list[Any]]]:
+    """Call items in cells as the user wants; names that become the same are one item.
+
+    Parameters
+    ----------
+    columns
+        Columns whose cells hold items: the number of a label in each cell, and the labels.
+    options
+        Which items have new names.
+    """
+    if not options.rename:
+        return list(columns)
+    found = [*(options.items or ()), *(label for _, labels in columns for label in labels)]
+    new_name = dict(zip(found, renamed(found, dict(options.rename)), strict=True))
+    return [(codes, [new_name[label] for label in labels]) for codes, labels in columns]
 
 
 def pairs_from_table(
-    table: "pa.Table", roles: Roles, name_row: RowNamer
+    table: "pa.Table", roles: Roles, options: TableOptions, name_row: RowNamer
 ) -> list[tuple[Any, Item, Item]]:
     """Return (assessor, preferred, other) for each row of a table whose columns have known roles.
 
@@ -208,8 +219,12 @@ def pairs_from_table(
         f"the answers of {counted(table.num_rows, 'row')}, pair by pair,",
         "use fewer answers, or count them with read_battles",
     )
-    preferred, labels = encode_without_gaps(table, roles.preferred, "preferred item", name_row)
-    other, labels_of_other = encode_without_gaps(table, roles.other, "other item", name_row)
+    both = [
+        encode_without_gaps(table, roles.preferred, "preferred item", name_row),
+        encode_without_gaps(table, roles.other, "other item", name_row),
+    ]
+    both = _with_new_names(both, options)
+    (preferred, labels), (other, labels_of_other) = both
     winners = [labels[code] for code in preferred.tolist()]
     losers = [labels_of_other[code] for code in other.tolist()]
     for row, (winner, loser) in enumerate(zip(winners, losers, strict=True)):
@@ -217,6 +232,7 @@ def pairs_from_table(
             raise InputError(
                 f"{name_row(row)} compares item {quoted(winner)} with itself: delete the row"
             )
+    _items_given_or_found(options, both, name_row)
     assessors: list[Any] = list(range(1, table.num_rows + 1))
     if roles.assessor:
         codes, names = encode_assessors(table, roles.assessor, name_row)
@@ -247,12 +263,18 @@ def in_order_of_appearance(first_cell: dict[Item, int]) -> tuple[Item, ...]:
 def _items_given_or_found(
     options: TableOptions, encoded: Sequence[tuple[Codes, list[Any]]], name_row: RowNamer
 ) -> tuple[Item, ...]:
-    if options.items is not None:
-        return check_items(options.items)
+    """Return all items, and ask whether names that are nearly the same mean the same item."""
+    if options.items_renamed is not None:
+        return check_items(options.items_renamed)
     first_cell = new_items(encoded)
-    return check_items(
-        in_order_of_appearance(first_cell), lambda item: name_row(first_cell[item] // len(encoded))
-    )
+
+    def where(item: Item) -> str:
+        return name_row(first_cell[item] // len(encoded))
+
+    items = check_items(in_order_of_appearance(first_cell), where)
+    if options.spellings == "ask":
+        refuse_spellings(list(map(str, items)), "item", [partial(where, item) for item in items])
+    return items
 
 
 def _read_orderings(
@@ -262,7 +284,7 @@ def _read_orderings(
     options: TableOptions,
     name_row: RowNamer,
 ) -> tuple[tuple[Item, ...], Places, tuple[Remark, ...]]:
-    encoded = [encode(table.column(cell)) for cell in roles.cells]
+    encoded = _with_new_names([encode(table.column(cell)) for cell in roles.cells], options)
     items = _items_given_or_found(options, encoded, name_row)
     _refuse_items_as_names([str(columns[cell]) for cell in roles.cells], items)
     items_by_place = [_number_items(codes, labels, items, name_row) for codes, labels in encoded]
@@ -356,9 +378,10 @@ def _read_ranks(
             raise unknown_item(name, items, "the columns")
         what = f"the {'score' if options.better else 'rank'} of item {quoted(name)}"
         ranks[:, number_of[name]] = numbers(table.column(cell), what, name_row)
+    new_names = check_items(renamed(items, dict(options.rename)))
     if options.better is not None:
-        return items, _places_of_scores(ranks, items, options, name_row)
-    return items, encode_ranks(ranks, items, options.ties, name_row)
+        return new_names, _places_of_scores(ranks, items, options, name_row)
+    return new_names, encode_ranks(ranks, items, options.ties, name_row)
 
 
 def _places_of_scores(
@@ -381,7 +404,8 @@ def _read_long(
 ) -> tuple[tuple[Item, ...], Places, NDArray[np.int64], RowNamer]:
     """Read a table with a row for each item of each answer; also return the answer of each row."""
     assessors, assessor_names = encode_assessors(table, roles.assessor, name_row)
-    codes, labels = encode_without_gaps(table, roles.item, "item", name_row)
+    cells_of_items = encode_without_gaps(table, roles.item, "item", name_row)
+    ((codes, labels),) = _with_new_names([cells_of_items], options)
     items = _items_given_or_found(options, [(codes, labels)], name_row)
     item_of = _number_items(codes, labels, items, name_row)
     rank_of = numbers(table.column(roles.rank), "the rank", name_row)

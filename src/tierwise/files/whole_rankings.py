@@ -13,10 +13,11 @@ import numpy as np
 from tierwise._util.types import Item, numbered_row
 from tierwise.errors import InputError, Remark, counted, listed, quoted, use
 from tierwise.files.cells import can_be_encoded, encode, numbers, place_in_title, share_of_numbers
-from tierwise.files.notation import Answer, is_ranking, names_in, parse_ranking
+from tierwise.files.notation import Answer, is_ranking, names_in, parse_ranking, with_new_names
 from tierwise.files.options import TableOptions
 from tierwise.files.screening import are_strict_rankings, screen_ranks
 from tierwise.files.sentences import cut_at_commas
+from tierwise.files.spellings import refuse_spellings
 from tierwise.files.wide import SAMPLE_ROWS
 
 if TYPE_CHECKING:
@@ -136,8 +137,13 @@ def _by_item(unchanged: Unfolded, column: int, answers: list[Answer]) -> Unfolde
     import pyarrow as pa
 
     options, name = unchanged.options, unchanged.columns[column]
+    if options.rename:
+        answers = with_new_names(answers, dict(options.rename))
     seen = list(dict.fromkeys(item for answer in answers for item in names_in(answer)))
-    items = seen if options.items is None else [str(item) for item in options.items]
+    given = options.items_renamed
+    if given is None and options.spellings == "ask":
+        refuse_spellings(seen, "item")
+    items = seen if given is None else [str(item) for item in given]
     for item in seen:
         if item not in items:
             raise InputError(
@@ -176,7 +182,7 @@ def _by_item(unchanged: Unfolded, column: int, answers: list[Answer]) -> Unfolde
     return Unfolded(
         columns=tuple(unfolded),
         table=pa.table(unfolded),
-        options=replace(options, layout="ranks", items=tuple(items), ties="allow"),
+        options=replace(options, layout="ranks", items=tuple(items), ties="allow", rename=()),
         column=str(name),
         remarks=(said,) if n_tied else (),
     )
