@@ -306,7 +306,7 @@ def evaluate_together(setting: Setting, batch: Sequence[Sizes], depth: Depth) ->
 
 
 def _integrated_together(
-    setting: Setting, found: FittedSizes | BoundedSizes, depth: Depth
+    setting: Setting, found: FittedSizes | BoundedSizes, depth: Depth, *, quickly: bool = False
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Integrate likelihoods over theta, if that is asked for; say of which that succeeds."""
     n_sizes = len(found.rows)
@@ -315,29 +315,23 @@ def _integrated_together(
     source = setting.source
     vectors = every_size(len(source.items), source.distance).vectors
     return Distributions(vectors, found.rows).log_integrals(
-        found.totals, float(source.n_rankings), setting.prior_theta
+        found.totals, float(source.n_rankings), setting.prior_theta, quickly=quickly
     )
 
 
-def bound_together(
-    setting: Setting, batch: Sequence[Sizes], depth: Depth, *, quickly: bool = False
-) -> list[Evaluation]:
+def bound_together(setting: Setting, batch: Sequence[Sizes], depth: Depth) -> list[Evaluation]:
     """Return what is at least as good as the evaluations of these sizes, without tiers.
 
     The distance of the closest tiers is bounded from below. The likelihood falls with it at every
-    theta, so what is integrated over theta falls with it too. Quickly, nothing is integrated: no
-    mean of a likelihood is above its maximum.
+    theta, so what is integrated over theta falls with it too.
     """
     source = setting.source
     counts = source.joint_counts
     assert counts is not None
     every = every_size(len(source.items), source.distance)
     bounded = every.bound(counts, batch)
-    if quickly:
-        integrated = bounded.log_likelihoods
-    else:
-        integrated, resolved = _integrated_together(setting, bounded, depth)
-        integrated[~resolved] = inf
+    integrated, resolved = _integrated_together(setting, bounded, depth, quickly=True)
+    integrated[~resolved] = inf
     unknown = np.empty(0, dtype=np.int64)
     return [
         Evaluation(

@@ -10,8 +10,6 @@ Artificial Systems, 1975), size vectors being sets of cuts between places.
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from heapq import heappop, heappush
-from itertools import islice
 from math import exp, hypot, inf, nan
 from typing import Literal, TypeAlias, get_args
 
@@ -22,15 +20,10 @@ from tierwise._util.checks import check_choice, check_count, check_number
 from tierwise._util.types import Item
 from tierwise.errors import InputError
 from tierwise.fitting.solve import named_tiers
-from tierwise.model.priors import Gamma
 from tierwise.searching.evaluate import Evaluator, Judge, bound_together, can_be_together
 from tierwise.searching.result import Candidate
 from tierwise.searching.size_space import Moves, SizeSpace, between_cuts, check_moves
 from tierwise.tiers import Sizes, check_sizes
-
-_BOUNDS_AT_A_TIME = 256
-# By how much rounding may raise one bound above another.
-_ROUNDING = 1e-7
 
 
 class Exploration:
@@ -103,35 +96,11 @@ class Exploration:
         judged = self.judge.criterion in ("posterior", "likelihood")
         return judged and can_be_together(self.evaluator.setting, self.judge.depth)
 
-    def bounds(self, candidates: list[Sizes], *, quickly: bool = False) -> dict[Sizes, float]:
-        """Return how good size vectors can be at most; quickly, with room to spare."""
-        setting, depth = self.evaluator.setting, self.judge.depth
-        bounded = bound_together(setting, candidates, depth, quickly=quickly)
-        return {one.sizes: self.judge.score(one) for one in bounded}
-
-    def by_bounds(self) -> Iterator[tuple[Sizes, float]]:
-        """List all size vectors with how good they can be at most, the most promising first.
-
-        Bounds are integrated over theta when it is their turn: most never are.
-        """
-        candidates = list(self.space)
-        if not isinstance(self.evaluator.setting.prior_theta, Gamma):
-            # Other priors need not integrate to 1.
-            bounds = self.bounds(candidates)
-            yield from sorted(bounds.items(), key=lambda one: -one[1])
-            return
-        quick = self.bounds(candidates, quickly=True)
-        places = {sizes: place for place, sizes in enumerate(candidates)}
-        to_come = sorted(candidates, key=lambda sizes: -quick[sizes])
-        found: list[tuple[float, int]] = []
-        for first in range(0, len(to_come), _BOUNDS_AT_A_TIME):
-            last = first + _BOUNDS_AT_A_TIME
-            for sizes, bound in self.bounds(to_come[first:last]).items():
-                heappush(found, (-bound, places[sizes]))
-            most = quick[to_come[last]] + _ROUNDING if last < len(to_come) else -inf
-            while found and (-found[0][0] > most or most == -inf):
-                negative, place = heappop(found)
-                yield candidates[place], -negative
+    def by_bounds(self) -> list[tuple[Sizes, float]]:
+        """List all size vectors with how good they can be at most, the most promising first."""
+        bounded = bound_together(self.evaluator.setting, list(self.space), self.judge.depth)
+        bounds = [(one.sizes, self.judge.score(one)) for one in bounded]
+        return sorted(bounds, key=lambda one: -one[1])
 
     def best_of(self, candidates: Iterable[Sizes]) -> Sizes:
         """Return the best of evaluated size vectors; of equals the one with fewer tiers."""
@@ -377,9 +346,10 @@ def compare_by_bounds(exploration: Exploration) -> None:
     """
     promising = exploration.by_bounds()
     known, scores = exploration.evaluator.known, np.full(_N_PROVED, -inf)
-    while batch := list(islice(promising, _SIZES_AT_A_TIME)):
+    for start in range(0, len(promising), _SIZES_AT_A_TIME):
+        batch = promising[start : start + _SIZES_AT_A_TIME]
         if batch[0][1] < scores[0]:
-            exploration.n_excluded = sum(sizes not in known for sizes in exploration.space)
+            exploration.n_excluded = sum(sizes not in known for sizes, _ in promising)
             return
         sizes_of_batch = [sizes for sizes, _ in batch]
         exploration.evaluate(sizes_of_batch, "all sizes")

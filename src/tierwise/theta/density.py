@@ -18,7 +18,7 @@ from tierwise.errors import InputError
 from tierwise.model.priors import Gamma, ThetaPrior, as_theta_prior
 from tierwise.theta.quadrature import (
     FIRST_GRID,
-    POINTS_FOR_DRAWS,
+    FOR_DRAWS,
     close_in,
     falls_off,
     is_covered,
@@ -205,7 +205,7 @@ class ThetaGivenDistance:
             return values[None]
 
         grid, values = (first[None] for first in self._first_grid(total, log_lift))
-        ((_, grid, values),) = close_in(log_density, grid, values, POINTS_FOR_DRAWS, log_lift)
+        ((_, grid, values),) = close_in(log_density, grid, values, FOR_DRAWS, log_lift)
         return grid[0], values[0]
 
     def _first_grid(self, total: float, log_lift: float) -> tuple[_Floats, _Floats]:

@@ -8,7 +8,7 @@ each value takes long, few points are placed around the peak.
 
 from collections.abc import Callable, Iterator
 from math import inf, log, sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,15 +17,15 @@ Floats = NDArray[np.float64]
 
 # In log theta a density that is finite at 0 has no edge there.
 FIRST_GRID = np.linspace(log(1e-13), log(1e4), 1000)
+# So many points do where a density is known to have a single peak.
+FIRST_GRID_OF_ONE_PEAK = np.linspace(log(1e-13), log(1e4), 125)
 # Where the log density is this far below its peak, nothing is left.
 DEPTH = 37.0
 # Below the grid there may be this much, as a logarithm, relative to the peak.
 _DEPTH_BELOW = 23.0
-_FEWEST_POINTS, _MOST_POINTS = 400, 8000
-# The peak, up to this depth, is to have so many points: the rule is exact to rounding with a few,
-# and draws want more.
+_MOST_POINTS = 8000
+# What belongs to the peak is above this depth.
 _DEPTH_OF_PEAK = 1.0
-POINTS_FOR_INTEGRALS, POINTS_FOR_DRAWS = 10, 60
 _MOST_ROUNDS = 40
 
 # Few points: where they end, how far they are apart, and where the search for the peak begins.
@@ -35,6 +35,21 @@ _FIRST_THETAS = (0.02, 0.25, 2.0)
 # Where every second node gives the same to this accuracy, all nodes are good to its square.
 _AGREEMENT = 1e-5
 _MOST_NODES = 2000
+
+
+class Resolution(NamedTuple):
+    """How finely a density is resolved."""
+
+    points_of_peak: int
+    """How many points its peak is to have."""
+    fewest_points: int
+    """How many points it is to have in all."""
+
+
+# The rule is exact to rounding with a few points. Priors that are not smooth want more of them in
+# all, and draws more at the peak.
+FOR_SMOOTH_INTEGRALS, FOR_INTEGRALS = Resolution(10, 128), Resolution(10, 400)
+FOR_DRAWS = Resolution(60, 400)
 
 
 def log_trapezoid(values: Floats, steps: Any) -> Floats:
@@ -73,7 +88,7 @@ def close_in(
     log_density: Callable[[Floats, NDArray[np.int64]], Floats],
     grid: Floats,
     values: Floats,
-    points_of_peak: int,
+    resolution: Resolution,
     log_lift: float = 0.0,
 ) -> Iterator[tuple[NDArray[np.int64], Floats, Floats]]:
     """Close in on what matters of several densities, until their peaks are resolved.
@@ -84,8 +99,8 @@ def close_in(
         Log densities at points of log theta, ``[row, point]``, for some of the densities.
     grid, values
         Points that hold all that matters, and the log densities there: ``[row, point]``.
-    points_of_peak
-        How many points each peak is to have.
+    resolution
+        How many points each density is to have.
     log_lift
         By how much more than so far the log density may be raised at its lower end.
 
@@ -98,9 +113,9 @@ def close_in(
     for last in range(_MOST_ROUNDS, 0, -1):
         if len(rows) == 0:
             return
-        grid = _closer_grid(grid, values, points_of_peak, log_lift)
+        grid = _closer_grid(grid, values, resolution, log_lift)
         values = log_density(grid, rows)
-        fine = (_points_of_peak(values) >= 0.8 * points_of_peak) | (last == 1)
+        fine = (_points_of_peak(values) >= 0.8 * resolution.points_of_peak) | (last == 1)
         if fine.any():
             yield rows[fine], grid[fine], values[fine]
         rows, grid, values = rows[~fine], grid[~fine], values[~fine]
@@ -113,15 +128,15 @@ def _points_of_peak(values: Floats) -> NDArray[np.int64]:
     return counts
 
 
-def _closer_grid(grid: Floats, values: Floats, points_of_peak: int, log_lift: float) -> Floats:
+def _closer_grid(grid: Floats, values: Floats, resolution: Resolution, log_lift: float) -> Floats:
     """Return grids of what is within a depth of the peak, fine enough for the peak."""
     rows, n_points = np.arange(len(values)), values.shape[1]
     below_peak = values.max(axis=1, keepdims=True) - values
     first = (below_peak < DEPTH + log_lift).argmax(axis=1)
     last = n_points - 1 - (below_peak < DEPTH)[:, ::-1].argmax(axis=1)
     low, high = np.maximum(first - 1, 0), np.minimum(last + 1, n_points - 1)
-    wanted = int((points_of_peak * (high - low) // _points_of_peak(values)).max())
-    number = min(max(wanted, _FEWEST_POINTS), _MOST_POINTS)
+    wanted = int((resolution.points_of_peak * (high - low) // _points_of_peak(values)).max())
+    number = min(max(wanted, resolution.fewest_points), _MOST_POINTS)
     closer: Floats = np.linspace(grid[rows, low], grid[rows, high], number, axis=1)
     return closer
 
