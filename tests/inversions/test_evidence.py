@@ -6,8 +6,9 @@ from scipy.stats import kstest
 
 from tests.inversions.small import chi_square_p_value, counts_of, random_answers
 from tests.reference_inversions import LOG_PRIOR, LOG_THETAS, THETAS, Posterior, log_line
-from tierwise.inversions.evidence import sum_evidence
-from tierwise.inversions.objective import tiers_prior
+from tierwise._kernels.inversions_subsets import Grading, choices_from, sum_values
+from tierwise.inversions.evidence import _sum, sum_evidence
+from tierwise.inversions.objective import SubsetTables, fixed_objective, tiers_prior
 from tierwise.model.priors import Gamma
 
 
@@ -81,3 +82,33 @@ def test_other_priors():
     assert abs((sharp.thetas * sharp.theta_weights).sum() - 0.5) < 0.1
     same = sum_evidence(counts, prior_theta=lambda theta: np.log(4 * theta) - 2 * theta)
     assert same.log_evidence == pytest.approx(sum_evidence(counts).log_evidence, abs=1e-6)
+
+
+@pytest.mark.parametrize("complete", [True, False])
+@pytest.mark.parametrize("prior_sizes", ["uniform", "sceptical", "several"])
+@pytest.mark.parametrize("n_answers", [1, 9, 200])
+@pytest.mark.parametrize("theta", [1e-6, 0.1, 0.6, 1.3, 2.0, 9.0])
+def test_sets_that_are_left_out_do_not_matter(complete, prior_sizes, n_answers, theta):
+    n_items = 6
+    counts = counts_of(random_answers(n_items, n_answers, seed=4, complete=complete), n_items)
+    tables, prior = SubsetTables(counts), tiers_prior(prior_sizes, n_items)
+    objective = fixed_objective(counts, theta, prior.tier_constant)
+    sums = _sum(tables, objective, prior)
+    numbers = np.arange(n_items + 1)
+    by_number = Grading(np.maximum(numbers, 1), np.minimum(numbers, 1))
+    every = np.ones(2**n_items, dtype=np.bool_)
+    logs, shares = sum_values(sums.problem, by_number, every)
+    assert sums.logs[-1] == pytest.approx(logs[-1], abs=1e-12)
+    np.testing.assert_allclose(sums.shares[1:], shares, atol=1e-12)
+    # The bound holds for each set: forward through all choices, what comes before it is summed.
+    before = np.full(2**n_items, -np.inf)
+    before[-1] = 0.0
+    for whole in range(2**n_items - 1, 0, -1):
+        tiers, terms = choices_from(sums.problem, whole)
+        # Of the whole only what is not a single tier is bounded.
+        rests = tiers[::-1][1:-1] if whole == 2**n_items - 1 else tiers[::-1][1:]
+        for rest, term in zip(rests, terms[1 : len(rests) + 1], strict=True):
+            before[rest] = np.logaddexp(before[rest], before[whole] + term)
+    bounds = tables.most_summed(objective)
+    assert (before[1:-1] + logs[1:-1] <= bounds[1:-1] + 1e-9).all()
+    assert sums.matters[-1]

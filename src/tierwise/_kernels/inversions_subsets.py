@@ -39,7 +39,8 @@ class SubsetProblem(NamedTuple):
     inner: _Floats
     """``[set]``: how often members are ranked above members, over all pairs."""
     tier_values: _Floats
-    """``[set]``: what the set adds as a tier."""
+    """``[set]``: what the set adds as a tier; at a fixed theta, without what members pay each other
+    of what they pay for the whole set."""
     sizes: _Integers
     """``[set]``: number of members."""
     curves: _Floats
@@ -159,10 +160,8 @@ def _value_lines(
     inner, tier_values = problem.inner, problem.tier_values
     # An argument that is None is known when this is compiled: the rest is then left out.
     if prior is None:
-        theta = problem.objective.grid.thetas[0]
         for place in range(1, count):
-            chosen = tiers[place]
-            terms[place] = tier_values[chosen] + theta * inner[chosen] - terms[place]
+            terms[place] = tier_values[tiers[place]] - terms[place]
         return
     complete = problem.curves.shape[0] > 1
     for place in range(1, count):
@@ -235,11 +234,21 @@ def choices_from(problem: SubsetProblem, whole: int) -> tuple[_Integers, _Floats
     return choices.tiers[:count], choices.terms[:count]
 
 
-@compiled_if_many(lambda problem, grading: _steps(problem, 3**problem.n_items, 3.0))
-def sum_values(problem: SubsetProblem, grading: Grading) -> tuple[_Floats, _Floats]:
+def _n_choices(problem: SubsetProblem, matters: npt.NDArray[np.bool_]) -> float:
+    """Return how many choices there are from the sets that matter."""
+    return float((2.0 ** problem.sizes[matters]).sum())
+
+
+@compiled_if_many(
+    lambda problem, grading, matters: _steps(problem, _n_choices(problem, matters), 3.0)
+)
+def sum_values(
+    problem: SubsetProblem, grading: Grading, matters: npt.NDArray[np.bool_]
+) -> tuple[_Floats, _Floats]:
     """Log of the sum over all ways to make each set the last tiers; of all items, shares by kind.
 
-    Parts of the sum of a set are kept for each kind of tiers.
+    Parts of the sum of a set are kept for each kind of tiers. Sets that do not matter are taken to
+    be impossible.
     """
     n_sets = 1 << problem.n_items
     starts = np.zeros(n_sets + 1, np.int64)
@@ -250,6 +259,9 @@ def sum_values(problem: SubsetProblem, grading: Grading) -> tuple[_Floats, _Floa
     choices = _make_room(problem)
     tiers, terms = choices.tiers, choices.terms
     for whole in range(1, n_sets):
+        if not matters[whole]:
+            logs[whole] = -np.inf
+            continue
         count = _choose_from(problem, whole, choices)
         peak = -np.inf
         for place in range(1, count):

@@ -8,7 +8,7 @@ from its density: independent draws from the full posterior, without a chain.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any, cast
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from tierwise._kernels import inversions_subsets as kernels
 from tierwise._kernels.inversions_lines import (
+    FIXED,
     FactorialGrid,
     LineObjective,
     integrate_line,
@@ -51,6 +52,12 @@ if TYPE_CHECKING:
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
 
+# Tiers of which a set is the last are left out where all of them together are less probable than
+# this logarithm: of 2^18 sets, all of them together by 1e-14.
+_DEPTH_OF_SETS = 45.0
+# So many choices are kept for further draws at each theta, 256 KB at most.
+_MOST_CHOICES_KEPT = 2**14
+
 
 @dataclass(frozen=True, eq=False)
 class TierDraws:
@@ -77,6 +84,21 @@ class _Sums:
     logs: _Floats
     shares: _Floats
     log_value: float
+    matters: NDArray[np.bool_]
+    """``[set]``: whether it may be the last tiers with a probability that is not negligible."""
+    drawn_from: dict[int, tuple[_Integers, _Floats]] = field(default_factory=dict)
+    """Choices from the largest sets that were drawn from, which several chains draw from again, and
+    running sums of what they are worth."""
+
+    def choices_from(self, whole: int) -> tuple[_Integers, _Floats]:
+        """All choices of a best tier from a set, and running sums of their probabilities."""
+        if whole in self.drawn_from:
+            return self.drawn_from[whole]
+        tiers, terms = kernels.choices_from(self.problem, whole)
+        found = tiers, np.cumsum(np.exp(terms + self.logs[tiers[::-1]] - self.logs[whole]))
+        if len(self.drawn_from) * 2**self.problem.n_items < _MOST_CHOICES_KEPT:
+            self.drawn_from[whole] = found
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +151,7 @@ class Evidence:
         bits = 2 ** np.arange(n_items + 1) // 2
         by_sizes = kernels.Grading(np.maximum(bits, 1), bits)
         shares = sum(
-            weight * kernels.sum_values(sums.problem, by_sizes)[1]
+            weight * kernels.sum_values(sums.problem, by_sizes, sums.matters)[1]
             for weight, sums in zip(self.theta_weights.tolist(), self._sums, strict=True)
         )
         order = np.argsort(-np.asarray(shares), kind="stable").tolist()
@@ -168,17 +190,17 @@ def _draw_tiers(sums: _Sums, n_draws: int, rng: np.random.Generator) -> _Integer
     What remains once a tier is chosen comes earlier among the sets: one pass over those that draws
     come to, last to first, looks at each only once, however many draws come to it.
     """
-    problem, logs = sums.problem, sums.logs
-    items = np.arange(problem.n_items)
-    labels = np.zeros((n_draws, problem.n_items), dtype=np.int64)
-    waiting = {len(logs) - 1: list(range(n_draws))}
+    n_items = sums.problem.n_items
+    items = np.arange(n_items)
+    labels = np.zeros((n_draws, n_items), dtype=np.int64)
+    all_items = 2**n_items - 1
+    waiting = {all_items: list(range(n_draws))}
     # The last set is the smallest of these numbers, which a heap gives first.
-    still_to_come = [1 - len(logs)]
+    still_to_come = [-all_items]
     while still_to_come:
         whole = -heappop(still_to_come)
         draws = waiting.pop(whole)[::-1]
-        tiers, terms = kernels.choices_from(problem, whole)
-        running = np.cumsum(np.exp(terms + logs[tiers[::-1]] - logs[whole]))
+        tiers, running = sums.choices_from(whole)
         found = np.searchsorted(running, rng.random(len(draws)) * running[-1], side="right")
         rests = whole ^ tiers[np.minimum(found, len(tiers) - 1)]
         # Whatever is not in this tier is in a later one.
@@ -410,9 +432,23 @@ def _sum(tables: SubsetTables, objective: LineObjective, prior_of_tiers: TiersPr
     problem.tier_values[-1] += prior_of_tiers.single_tier_bonus
     n_members = np.arange(problem.n_items + 1)
     by_number = kernels.Grading(np.maximum(n_members, 1), np.minimum(n_members, 1))
-    logs, shares = kernels.sum_values(problem, by_number)
+    matters = np.ones(len(problem.sizes), dtype=np.bool_)
+    if objective.kind == FIXED:
+        # Less than all tiers is what a good order can be cut into.
+        cut = kernels.sum_values(problem, by_number, _ends_of_order(tables.counts))[0]
+        matters = tables.most_summed(objective) > cut[-1] - _DEPTH_OF_SETS
+        # The bound does not hold for a single tier, which the prior may favour.
+        matters[-1] = True
+    logs, shares = kernels.sum_values(problem, by_number, matters)
     value = float(logs[-1]) + tables.constant(objective) + prior_of_tiers.constant
-    return _Sums(problem, logs, np.append(0.0, shares), value)
+    return _Sums(problem, logs, np.append(0.0, shares), value, matters)
+
+
+def _ends_of_order(counts: WeakOrderCounts) -> NDArray[np.bool_]:
+    """Say which sets are what a good order of the items ends with."""
+    ends = np.zeros(2**counts.n_items, dtype=np.bool_)
+    ends[np.cumsum(1 << counts.borda_order()[::-1])] = True
+    return ends
 
 
 def _with_one_theta(

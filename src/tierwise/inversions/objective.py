@@ -181,6 +181,14 @@ def _sums_over_sets(values: NDArray[_Number]) -> NDArray[_Number]:
     return sums
 
 
+def _sums_over_pairs(values: _Floats) -> _Floats:
+    """Sum the values of the pairs of members of each set; each pair has its value twice."""
+    sums = np.zeros(1)
+    for item, row in enumerate(values):
+        sums = np.concatenate([sums, sums + _sums_over_sets(row[:item])])
+    return sums
+
+
 def _curves_of_sizes(objective: LineObjective) -> _Floats:
     """Curves of the lines of all sizes, for complete rankings: ``[s, r]``."""
     table = objective.grid.factorials
@@ -207,11 +215,19 @@ class SubsetTables:
     @cached_property
     def inner(self) -> _Floats:
         """How often members of each set are ranked above members."""
-        both = self.counts.above + self.counts.above.T
-        inner = np.zeros(1)
-        for item, row in enumerate(both):
-            inner = np.concatenate([inner, inner + _sums_over_sets(row[:item])])
-        return inner
+        return _sums_over_pairs(self.counts.above + self.counts.above.T)
+
+    @cached_property
+    def paid_by_others(self) -> _Floats:
+        """How many inversions there are between each set and all other items, if it is the last."""
+        # What remains without a set is found as far from the last one.
+        return (_sums_over_sets(self.counts.above.sum(axis=0)) - self.inner)[::-1]
+
+    @cached_property
+    def least_within(self) -> _Floats:
+        """How many inversions there are at least within each set and among all other items."""
+        least = _sums_over_pairs(np.minimum(self.counts.above, self.counts.above.T))
+        return least + least[::-1]
 
     @cached_property
     def sizes(self) -> _Integers:
@@ -267,7 +283,7 @@ class SubsetTables:
             self.counts.above,
             objective,
             self.inner,
-            values,
+            values + objective.grid.thetas[0] * self.inner,
             self.sizes,
             np.zeros((1, 1, 1, 1)),
             np.zeros(1),
@@ -324,6 +340,32 @@ class SubsetTables:
         numbers[:, : self.meeting.shape[1]] = self.meeting
         numbers[np.arange(len(numbers)), self.sizes] -= objective.n_rankings
         return (numbers @ table.reshape(len(table), -1)).reshape(1, -1, *table.shape[1:])
+
+    def most_summed(self, objective: LineObjective) -> _Floats:
+        """Bound the log of the sum over all tiers at a fixed theta of which each set is the last.
+
+        Each pair of different tiers costs theta for each inversion, of which there are no fewer
+        than in the better order of the two. A pair that is tied costs some share of theta for half
+        of the rankings, or nothing where they tie items, too. Apart from that a tier adds what it
+        has in the prior.
+        """
+        n_items = self.counts.n_items
+        numbers = np.arange(n_items + 1)
+        # All tiers of so many items, by their number: each has as many orders as all items.
+        further = np.maximum(numbers - 1, 0) * np.logaddexp(0.0, objective.tier_constant)
+        prior = (
+            objective.log_factorials + further + np.minimum(numbers, 1) * objective.tier_constant
+        )
+        theta = objective.grid.thetas[0]
+        share_of_tied = 0.0
+        if n_items > 1 and not self.counts.n_blocks:
+            # What the tier of so many items costs more than the tier of one item fewer, by pair.
+            factorials = objective.grid.factorials[:, 0, 0]
+            costs = np.diff(objective.log_factorials - factorials)[1:] / numbers[1:-1]
+            share_of_tied = 2.0 * float(costs.min()) / theta
+        paid = self.paid_by_others + min(share_of_tied, 1.0) * self.least_within
+        most: _Floats = (prior + prior[::-1])[self.sizes] - theta * paid
+        return most
 
     def problem(self, objective: LineObjective) -> kernels.SubsetProblem:
         """Set up the recursion for any objective."""
