@@ -8,7 +8,7 @@ from its density: independent draws from the full posterior, without a chain.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, cached_property
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any, cast
@@ -55,8 +55,6 @@ _Integers = NDArray[np.int64]
 # Tiers of which a set is the last are left out where all of them together are less probable than
 # this logarithm: of 2^18 sets, all of them together by 1e-14.
 _DEPTH_OF_SETS = 45.0
-# So many choices are kept for further draws at each theta, 256 KB at most.
-_MOST_CHOICES_KEPT = 2**14
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,19 +84,6 @@ class _Sums:
     log_value: float
     matters: NDArray[np.bool_]
     """``[set]``: whether it may be the last tiers with a probability that is not negligible."""
-    drawn_from: dict[int, tuple[_Integers, _Floats]] = field(default_factory=dict)
-    """Choices from the largest sets that were drawn from, which several chains draw from again, and
-    running sums of what they are worth."""
-
-    def choices_from(self, whole: int) -> tuple[_Integers, _Floats]:
-        """All choices of a best tier from a set, and running sums of their probabilities."""
-        if whole in self.drawn_from:
-            return self.drawn_from[whole]
-        tiers, terms = kernels.choices_from(self.problem, whole)
-        found = tiers, np.cumsum(np.exp(terms + self.logs[tiers[::-1]] - self.logs[whole]))
-        if len(self.drawn_from) * 2**self.problem.n_items < _MOST_CHOICES_KEPT:
-            self.drawn_from[whole] = found
-        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,17 +175,17 @@ def _draw_tiers(sums: _Sums, n_draws: int, rng: np.random.Generator) -> _Integer
     What remains once a tier is chosen comes earlier among the sets: one pass over those that draws
     come to, last to first, looks at each only once, however many draws come to it.
     """
-    n_items = sums.problem.n_items
-    items = np.arange(n_items)
-    labels = np.zeros((n_draws, n_items), dtype=np.int64)
-    all_items = 2**n_items - 1
-    waiting = {all_items: list(range(n_draws))}
+    problem, logs = sums.problem, sums.logs
+    items = np.arange(problem.n_items)
+    labels = np.zeros((n_draws, problem.n_items), dtype=np.int64)
+    waiting = {len(logs) - 1: list(range(n_draws))}
     # The last set is the smallest of these numbers, which a heap gives first.
-    still_to_come = [-all_items]
+    still_to_come = [1 - len(logs)]
     while still_to_come:
         whole = -heappop(still_to_come)
         draws = waiting.pop(whole)[::-1]
-        tiers, running = sums.choices_from(whole)
+        tiers, terms = kernels.choices_from(problem, whole)
+        running = np.cumsum(np.exp(terms + logs[tiers[::-1]] - logs[whole]))
         found = np.searchsorted(running, rng.random(len(draws)) * running[-1], side="right")
         rests = whole ^ tiers[np.minimum(found, len(tiers) - 1)]
         # Whatever is not in this tier is in a later one.
