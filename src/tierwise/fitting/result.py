@@ -97,23 +97,6 @@ def agreement_of_counts(pairs: Numbers, labels: NDArray[np.int64]) -> Agreement:
         )
 
 
-def overall_agreements(pairs: Numbers, labels: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the overall agreement with tiers, one row each.
-
-    Examples
-    --------
-    >>> pairs = np.array([[0, 3], [1, 0]])
-    >>> overall_agreements(pairs, np.array([[0, 1], [1, 0], [0, 0]]))
-    array([0.75, 0.25,  nan])
-    """
-    above = labels[:, :, None] < labels[:, None, :]
-    better = np.where(above, pairs, 0).sum(axis=(1, 2))
-    total = better + np.where(above, pairs.T, 0).sum(axis=(1, 2))
-    with np.errstate(invalid="ignore"):
-        shares: NDArray[np.float64] = np.divide(better, total)
-    return shares
-
-
 # A theta that is less than this share of the largest says that opinion is divided.
 DIVIDED = 0.2
 

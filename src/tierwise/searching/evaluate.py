@@ -39,7 +39,7 @@ from tierwise.evidence.chib import find_log_evidence
 from tierwise.evidence.given_tiers import laplace_correction, log_integrated_likelihood
 from tierwise.fitting.every_size import BoundedSizes, FittedSizes, every_size
 from tierwise.fitting.every_size import can_be_together as can_be_fitted_together
-from tierwise.fitting.result import agreement_of_counts, overall_agreements
+from tierwise.fitting.result import agreement_of_counts
 from tierwise.fitting.solve import Settings, Solution, solve
 from tierwise.inversions.comparisons import log_integrated_likelihood as integrated_over_theta
 from tierwise.model.priors import SizesPrior, ThetaPrior, log_prior_of_sizes
@@ -288,14 +288,13 @@ def evaluate_together(setting: Setting, batch: Sequence[Sizes], depth: Depth) ->
     every = every_size(len(source.items), source.distance)
     fitted = every.fit(counts, batch)
     integrated, resolved = _integrated_together(setting, fitted, depth)
-    agreements = overall_agreements(source.pair_counts, fitted.labels)
     return [
         Evaluation(
             sizes=sizes,
             depth=depth,
             labels=fitted.labels[row],
             optimal=True,
-            agreement=float(agreements[row]),
+            agreement=agreement_of_counts(source.pair_counts, fitted.labels[row]).overall,
             theta=float(fitted.thetas[row]),
             log_likelihood=float(fitted.log_likelihoods[row]),
             log_integrated=float(integrated[row]),
