@@ -218,3 +218,13 @@ def test_weights_beside_scores_count_at_every_door():
 def test_ranks_with_ties_are_not_scores_unasked():
     with pytest.raises(tw.InputError, match="the numbers are ranks from 1 to 3, not scores"):
         tw.compare(StringIO("a,b,c\n1,2,2\n2,1,3\n1,1,3\n1,3,2\n"))
+
+
+@pytest.mark.parametrize("title", ["Toxicity ↓", "Harm ⬇", r"$\downarrow$ Harm"])
+def test_arrows_in_titles_are_asked_about(title):
+    text = f"model,MMLU ↑,{title}\nx,70,0.1\ny,60,0.3\nz,50,0.2\n"
+    tasks = ["MMLU ↑", title]
+    with pytest.raises(tw.InputError, match="lower numbers may be better in"):
+        tw.read_scores(StringIO(text), "higher")
+    assert orderings(text, lower=[title])[1][0] == "x"
+    assert orderings(text, tasks=tasks)[1][0] == "y"
