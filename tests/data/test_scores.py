@@ -185,3 +185,46 @@ def test_grades_beside_numbers_are_asked_about():
         tw.read_scores(StringIO(text), "higher")
     scores = tw.read_scores(StringIO(text), "higher", items=["forest", "stump"])
     assert scores.places.tolist() == [[0, 1]] * 3
+
+
+WEIGHTED = "tea,coffee,milk,{}\n1,2,3,0.5\n2,1,3,1.5\n1,3,2,0.7\n1,2,3,1.2\n"
+
+
+@pytest.mark.parametrize("name", ["weight", "count", "wght"])
+def test_weights_are_not_an_item(name):
+    """They were one more method, and ranks beside them scores of which higher ones are better."""
+    text = WEIGHTED.format(name)
+    asked = f"column '{name}' may not be an item: use items="
+    with pytest.raises(tw.InputError, match=asked):
+        tw.compare(StringIO(text))
+    with pytest.raises(tw.InputError, match=asked):
+        tw.read_scores(StringIO(text), better="lower")
+    with pytest.raises(tw.InputError, match="the numbers are ranks from 1 to 3, not scores"):
+        tw.compare(StringIO(text), items=["tea", "coffee", "milk"])
+
+
+def test_weights_beside_scores_count_at_every_door():
+    """A leaderboard took them for an item, and a fit for weights."""
+    answers = tw.read(StringIO(WEIGHTED.format("weight")), better="lower")
+    board = tw.read(StringIO(WEIGHTED.format("weight")), better="lower", purpose="leaderboard")
+    assert board == answers
+    assert board.items == ("tea", "coffee", "milk")
+    text = WEIGHTED.format("wght")
+    with pytest.raises(tw.InputError, match='use weights="wght" to weight the answers by it'):
+        tw.read(StringIO(text), better="lower")
+    assert tw.read(StringIO(text), better="lower", weights="wght") == answers
+
+
+def test_ranks_with_ties_are_not_scores_unasked():
+    with pytest.raises(tw.InputError, match="the numbers are ranks from 1 to 3, not scores"):
+        tw.compare(StringIO("a,b,c\n1,2,2\n2,1,3\n1,1,3\n1,3,2\n"))
+
+
+@pytest.mark.parametrize("title", ["Toxicity ↓", "Harm ⬇", r"$\downarrow$ Harm"])
+def test_arrows_in_titles_are_asked_about(title):
+    text = f"model,MMLU ↑,{title}\nx,70,0.1\ny,60,0.3\nz,50,0.2\n"
+    tasks = ["MMLU ↑", title]
+    with pytest.raises(tw.InputError, match="lower numbers may be better in"):
+        tw.read_scores(StringIO(text), "higher")
+    assert orderings(text, lower=[title])[1][0] == "x"
+    assert orderings(text, tasks=tasks)[1][0] == "y"

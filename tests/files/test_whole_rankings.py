@@ -1,5 +1,7 @@
 """Rankings that are written out in the cells of a table."""
 
+from io import StringIO
+
 import pandas as pd
 import pytest
 
@@ -120,3 +122,19 @@ def test_two_columns_of_rankings_with_ties_are_refused():
 def test_long_runs_of_signs_take_no_time(filler):
     # Patterns that try every length of a run at every place would take minutes.
     assert not is_ranking("a" + filler * 300_000 + "a")
+
+
+@pytest.mark.parametrize(
+    ("text", "called"),
+    [
+        ("tea coffee milk\n1 2 3\n2 1 3\n1 2 3\n", "spaces"),
+        ("tea   coffee  milk\n  1   2   3\n  2  1   3\n", "spaces"),
+        ('"tea" "coffee" "milk"\n"1" 1 2 3\n"2" 2 1 3\n', "spaces"),
+        ("tea|coffee|milk\n1|2|3\n2|1|3\n", r"signs \|"),
+        ("tea : coffee : milk\n1 : 2 : 3\n2 : 1 : 3\n", "colons"),
+    ],
+)
+def test_tables_with_other_separators_are_not_items(text, called):
+    """Each line was an item, '1 2 3', if items that were not listed ranked below."""
+    with pytest.raises(tw.InputError, match=f"{called} seem to separate the columns: write commas"):
+        tw.read(StringIO(text), unranked="below")

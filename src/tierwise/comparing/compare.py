@@ -22,7 +22,7 @@ from tierwise.data.scores import (
 )
 from tierwise.errors import InputError, counted, use
 from tierwise.files.options import Better
-from tierwise.files.screening import are_strict_rankings
+from tierwise.files.screening import are_rankings
 from tierwise.files.source import errors_name
 from tierwise.leaderboards.leaderboard import leaderboard
 
@@ -149,7 +149,7 @@ def compare(
             # Letters may also be names.
             raise grades_question(opened) or AssertionError
         found, notes = score_table_of(scored, direction, **said)
-        if better is None and are_strict_rankings(found.scores):
+        if better is None and scored is opened and are_rankings(found.scores):
             raise InputError(
                 f"the numbers are ranks from 1 to {len(found.items)}, not scores",
                 [

@@ -31,6 +31,7 @@ from tierwise.files.best_worst import are_best_worst
 from tierwise.files.best_worst_long import recognised_long
 from tierwise.files.cast_votes import Overvotes, Repeats
 from tierwise.files.cells import place_in_title
+from tierwise.files.layouts import NAMES_OF_ROLES
 from tierwise.files.missing import Missing, said_missing
 from tierwise.files.options import Better, Broken, Columns, Layout, TableLayout, TableOptions
 from tierwise.files.places import EncodedRankings
@@ -129,11 +130,16 @@ def _read_for_board(
     scored = better is not None or order is not None or "lower" in options
     if table is None or not options.keys() <= _parameters(read_scores if scored else read_battles):
         return _read_opened(opened, better, order, options)
-    if scored:
+    if scored and not _says_weights(table):
         return graded_scores_of(table, better or "higher", order, **options)
-    if can_be_battles(list(map(str, table.columns))):
+    if not scored and can_be_battles(list(map(str, table.columns))):
         return Battles.from_table(table, **options)
     return _read_opened(opened, better, order, options)
+
+
+def _says_weights(table: TableFile) -> bool:
+    """Return whether a column says how often each row counts: scores of tasks have none."""
+    return any(str(name).strip().casefold() in NAMES_OF_ROLES["weights"] for name in table.columns)
 
 
 def _read_opened(

@@ -82,6 +82,7 @@ _QUALIFIERS = frozenset(
     | {"knowledge", "active", "number"}
 )
 # Of these, less is usually better.
+_DOWNWARD = ("↓", "⬇", "⇓", "\\downarrow")
 _LOWER = frozenset(
     {"error", "errors", "perplexity", "ppl", "wer", "cer", "loss", "mae", "mse", "rmse", "fid"}
 )
@@ -448,7 +449,7 @@ def with_tasks(
                 f"Row {quoted(task)} {why or 'is not among the tasks'}: it was set aside."
             )
     names = tuple(found.tasks[number] for number in kept) if found.tasks else ()
-    suspects = [name for name in names if name not in lower and words_of(name) & _LOWER]
+    suspects = [name for name in names if name not in lower and _seems_lower(name)]
     if suspects and tasks is None and better == "higher":
         raise InputError(
             f"lower numbers may be better in {quoted(suspects[0])}",
@@ -470,6 +471,17 @@ def with_tasks(
         aside=tuple(aside),
         remarks=tuple(remarks),
     )
+
+
+def _seems_lower(task: str) -> bool:
+    """Return whether a title says that lower scores are better, in words or by an arrow.
+
+    Examples
+    --------
+    >>> _seems_lower("Perplexity"), _seems_lower("Toxicity ↓"), _seems_lower("MMLU ↑")
+    (True, True, False)
+    """
+    return bool(words_of(task) & _LOWER) or any(arrow in task for arrow in _DOWNWARD)
 
 
 def _why_not(task: str, scores: _Floats) -> str:

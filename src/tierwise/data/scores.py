@@ -39,6 +39,7 @@ from tierwise.files.cells import (
     Decimal,
 )
 from tierwise.files.grades import as_numbers, check_order, grades_in
+from tierwise.files.layouts import NAMES_OF_ROLES, like_weights
 from tierwise.files.missing import Missing, leave_blank, refuse_codes, said_missing
 from tierwise.files.options import Better, ReadingNotes
 from tierwise.files.screening import are_rankings
@@ -551,7 +552,13 @@ def _item_columns(grid: Grid, items: Sequence[Any] | None) -> list[int]:
         kept = [list(names).index(item) for item in items]
     else:
         kept = [one for one in grid.numeric if not numbers_repeats(names[one])]
-        doubtful = [names[place] for place in kept if str(names[place]).casefold() in _NO_ITEMS]
+        no_items = {*_NO_ITEMS, *NAMES_OF_ROLES["weights"]}
+        weights = [str(name).strip() for name in like_weights(grid.table, kept)]
+        doubtful = [
+            names[place]
+            for place in kept
+            if str(names[place]).casefold() in no_items or str(names[place]).strip() in weights
+        ]
         others = [str(names[one]) for one in kept if names[one] not in doubtful]
         if doubtful and len(kept) > 1:
             raise InputError(

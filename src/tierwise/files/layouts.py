@@ -108,6 +108,8 @@ def assign_roles(columns: Sequence[Item], table: "pa.Table", options: TableOptio
     if options.better is not None and options.items is None:
         people = tuple(at for at, name in enumerate(names) if name.casefold() in _OF_PEOPLE)
     wide = choose_columns(columns, table, sample, options, taken=(weights, *assessor, *people))
+    if options.better is not None and options.items is None and options.pattern is None:
+        _refuse_weights_as_scores(table, wide.cells)
     own = [Aside(names[column], "says whose answer it is") for column in assessor]
     own += [Aside(names[column], "describes people, not items") for column in people]
     free = [column for column in range(len(names)) if column not in (*wide.cells, *assessor)]
@@ -145,6 +147,20 @@ def like_weights(table: "pa.Table", columns: Sequence[int]) -> list[str]:
             if len(values) and values.min() >= 0 and values.max() > 0:
                 found.append(name)
     return found
+
+
+def _refuse_weights_as_scores(table: "pa.Table", cells: Sequence[int]) -> None:
+    """Ask about columns that would be items, and are called like weights."""
+    found = like_weights(table, cells)
+    if found:
+        items = [str(table.column_names[cell]) for cell in cells]
+        raise InputError(
+            f"column {quoted(found[0])} seems to hold weights, not the scores of an item",
+            [
+                use("to weight the answers by it", weights=found[0]),
+                use("if it is an item", items=items),
+            ],
+        )
 
 
 def _weights_seen(table: "pa.Table", free: Sequence[int]) -> tuple[Remark, ...]:

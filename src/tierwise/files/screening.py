@@ -414,10 +414,11 @@ def doubts_about_ranks(
     if n_columns < 2 or n_rows == 0:
         return ()
     if n_rows == 1:
+        which = "both" if n_columns == 2 else f"all {n_columns}"
         return (
             Remark(
                 "With a single answer, ranks cannot be distinguished from other numbers, so "
-                f"all {n_columns} columns of numbers are read as items",
+                f"{which} columns of numbers are read as items",
                 (use("if some are not", items=...),),
             ),
         )

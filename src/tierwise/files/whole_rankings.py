@@ -4,6 +4,7 @@ Lists become one column per place. Where signs say that items are tied, or items
 is one column per item instead, with ranks.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _MARKS = (";", "|", ",")
+# What separates the cells of tables that other programs write; None is space of any length.
+_OTHER_SEPARATORS = {None: "spaces", "|": "signs |", ":": "colons"}
+_NUMBER = re.compile(r"\s*[\"']?[-+]?\d+([.,]\d+)?[\"']?\s*")
 # Signs between items that are not read, because they may mean several things.
 _OTHER_MARKS = ("/", "<", " - ", "\n")
 
@@ -81,6 +85,7 @@ def holds_rankings(columns: tuple[Item, ...], table: "pa.Table", options: TableO
 
 def refuse_lists_as_items(name: Item, column: "pa.ChunkedArray") -> None:
     """Refuse the only column of orderings if its cells seem to list several items each."""
+    _refuse_other_separators(str(name), column)
     distinct = _distinct_texts(column, (*_MARKS, *_OTHER_MARKS))
     if distinct is None:
         return
@@ -98,6 +103,21 @@ def refuse_lists_as_items(name: Item, column: "pa.ChunkedArray") -> None:
                     use("to name the items, if commas or semicolons separate them", items=...),
                     use("if each cell is one item", layout="orderings"),
                 ],
+            )
+
+
+def _refuse_other_separators(name: str, column: "pa.ChunkedArray") -> None:
+    """Refuse a table whose cells are separated by spaces, or signs that do not separate cells."""
+    labels = [str(label) for label in encode(column)[1]]
+    for mark, called in _OTHER_SEPARATORS.items():
+        n_columns = len(name.split(mark))
+        rows = [label.split(mark) for label in labels]
+        # R writes the names of rows, but no name above them.
+        same = all(len(row) in (n_columns, n_columns + 1) for row in rows)
+        if n_columns > 1 and same and all(_NUMBER.fullmatch(cell) for row in rows for cell in row):
+            raise InputError(
+                f"{called} seem to separate the columns: write commas, semicolons or tabs between "
+                "the cells, in all lines"
             )
 
 

@@ -243,7 +243,7 @@ class Enough(Result):
             low, high = (_number(bound) for bound in claim.interval)
             is_open = claim.state == "open" and self.n_futures > 0
             further = _number(claim.further) if is_open else claim.state
-            span = f"{low} to {high}" if is_open else ""
+            span = (f"{low} to {high}" if low != high else low) if is_open else ""
             name = claim.name.removeprefix("the ")
             cells.append([name, share_in_words(claim.probability), further, span])
         return header, cells
