@@ -82,10 +82,11 @@ _QUALIFIERS = frozenset(
     | {"knowledge", "active", "number"}
 )
 # Of these, less is usually better.
-_DOWNWARD = ("↓", "⬇", "⇓", "\\downarrow")
 _LOWER = frozenset(
     {"error", "errors", "perplexity", "ppl", "wer", "cer", "loss", "mae", "mse", "rmse", "fid"}
 )
+# What titles say where less is better.
+_DOWNWARD = ("↓", "⬇", "⇓", "\\downarrow")
 # What the first column of a survey is called.
 _OF_RESPONSES = frozenset(
     {*NAMES_OF_ROLES["assessor"], "email", "mail", "timestamp", "time", "date", "start", "response"}
