@@ -232,6 +232,11 @@ def test_a_header_that_is_repeated(text, line):
         tw.read(StringIO(text))
 
 
+def test_ranks_that_are_the_names_of_items_are_answers():
+    answers = read("1,2,3\n1,2,3\n2,1,3\n", layout="ranks")
+    assert answers.to_orderings() == [["1", "2", "3"], ["2", "1", "3"]]
+
+
 def test_a_quote_that_is_not_closed():
     with pytest.raises(InputError, match="line 3: a quote is not closed"):
         read('place 1,place 2\na,b\nb,"a\na,b\n')

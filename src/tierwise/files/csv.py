@@ -11,7 +11,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
@@ -244,14 +243,23 @@ def _tidy(table: Any, header: list[str], first_row: int, source: Source) -> Any:
 
 def _refuse_first_line_again(table: Any, first_row: int, source: Source) -> None:
     """Refuse a row that is the same as the header, as where one file was put below another."""
-    if table.num_columns < 2:
-        return  # a single name may be that of an item
-    same = np.ones(table.num_rows, dtype=bool)
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        same &= pc.fill_null(pc.equal(column, name.strip()), fill_value=False).to_numpy()
-        if not same.any():
+    names = [name.strip() for name in table.column_names]
+    # A single name may be that of an item, and numbers may be ranks of items called so.
+    if len(names) < 2 or all(name.isdecimal() for name in names):
+        return
+    same = None
+    for name, column in zip(names, table.columns, strict=True):
+        # As a pattern: to make an array of a name would load pandas.
+        pattern = f"^{re.escape(name)}$"
+        found = [
+            pc.take(pc.match_substring_regex(one.dictionary, pattern), one.indices)
+            for one in column.chunks
+        ]
+        here = pa.chunked_array(found, type=pa.bool_())
+        same = here if same is None else pc.and_kleene(same, here)
+        if not pc.any(same, min_count=0).as_py():
             return
-    line = _line_of_row(source, first_row + int(same.argmax()))
+    line = _line_of_row(source, first_row + pc.index(same, pa.scalar(value=True)).as_py())
     raise InputError(
         f"{source.line(line)} is the same as the line with the column names",
         [
