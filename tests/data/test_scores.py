@@ -228,3 +228,22 @@ def test_arrows_in_titles_are_asked_about(title):
         tw.read_scores(StringIO(text), "higher")
     assert orderings(text, lower=[title])[1][0] == "x"
     assert orderings(text, tasks=tasks)[1][0] == "y"
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "userId,movieId,rating,timestamp",
+        "Reviewer,Product ID,Stars,Name",
+        "respondent_id,item_id,score,age",
+    ],
+)
+def test_ratings_with_one_row_per_person_and_thing(header):
+    """MovieLens has this form; a leaderboard ranked the columns, the time being the best one."""
+    text = f"{header}\n1,31,2.5,90\n1,47,4.0,80\n2,31,5.0,70\n2,47,1.5,60\n2,52,1.0,50\n"
+    with pytest.raises(tw.InputError, match="look like scores, with one row per task and item"):
+        tw.read(StringIO(text))
+    rankings = tw.read(StringIO(text), better="higher")
+    assert rankings.to_orderings() == [["47", "31"], ["31", "47", "52"]]
+    assert rankings.reading.columns == tuple(header.split(",")[:3])
+    assert [one.column for one in rankings.reading.aside] == header.split(",")[3:]

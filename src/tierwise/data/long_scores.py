@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,7 +32,19 @@ if TYPE_CHECKING:
     from tierwise._util.types import Item, RowNamer
 
 
-_SCORES = ("score", "value", "result", "accuracy", "points")
+_SCORES = ("score", "value", "result", "accuracy", "points", "rating", "ratings", "stars")
+# Where people rate things, what each of them rates is compared, as on a task.
+_PEOPLE = (
+    *("user", "respondent", "participant", "subject", "person", "reviewer", "rater", "customer"),
+    *("reader", "viewer", "listener"),
+)
+_RATED = (
+    *("movie", "film", "book", "song", "track", "album", "artist", "game", "anime", "joke"),
+    *("product", "restaurant", "business", "hotel", "recipe", "dish", "beer", "wine"),
+)
+_OF_TASKS = (*TASKS, *_PEOPLE)
+# A name may be that of a person.
+_OF_ITEMS = sorted((*ITEMS, *_RATED), key="name".__eq__)
 
 
 def are_long_scores(
@@ -43,15 +56,23 @@ def are_long_scores(
     --------
     >>> are_long_scores(["task", "model", "score"]), are_long_scores(["task", "x", "y"])
     (True, False)
+    >>> are_long_scores(["userId", "movieId", "rating", "timestamp"])
+    True
     """
-    lower = {str(name).strip().casefold() for name in names}
-    if lower & set(NAMES_OF_ROLES["rank"]):
+    called = {_without_id(name) for name in names}
+    if called & set(NAMES_OF_ROLES["rank"]):
         return False
-    repeats = {name for name in lower if numbers_repeats(name)}
+    repeats = {name for name in called if numbers_repeats(name)}
     return all(
-        column is not None or lower & set(words)
-        for column, words in zip(said, ((*TASKS, *repeats), ITEMS, _SCORES), strict=True)
+        column is not None or called & set(words)
+        for column, words in zip(said, ((*_OF_TASKS, *repeats), _OF_ITEMS, _SCORES), strict=True)
     )
+
+
+def _without_id(name: Item) -> str:
+    """Return what a column is of: ``user`` if it is called ``userId`` or ``user_id``."""
+    called = str(name).strip().casefold()
+    return re.sub(r"[\s_-]*id$", "", called) or called
 
 
 def long_scores(
@@ -126,21 +147,21 @@ def long_roles(
     """Find the columns of task, item and score, of which the user may name some."""
     task, item, score = said
     # Folds of one data set are what methods were compared on where no column names data sets.
-    repeats = [str(name).casefold() for name in names if numbers_repeats(name)]
+    repeats = [_without_id(name) for name in names if numbers_repeats(name)]
     return (
-        _column(names, task, (*TASKS, *repeats), "task"),
-        _column(names, item, ITEMS, "item"),
+        _column(names, task, (*_OF_TASKS, *repeats), "task"),
+        _column(names, item, _OF_ITEMS, "item"),
         _column(names, score, _SCORES, "score"),
     )
 
 
 def _column(names: Sequence[Item], said: str | None, words: Sequence[str], what: str) -> int:
-    lower = [str(name).casefold() for name in names]
     if said is not None:
         if said not in names:
             raise InputError(f"there is no column {quoted(said)} for the {what}")
         return list(names).index(said)
+    called = [_without_id(name) for name in names]
     for word in words:
-        if word in lower:
-            return lower.index(word)
+        if word in called:
+            return called.index(word)
     raise InputError(f"no column of the {what} was found", [use("to name it", **{what: ...})])
