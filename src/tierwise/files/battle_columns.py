@@ -7,17 +7,17 @@ from tierwise.errors import InputError, quoted, use
 
 # Names of columns that are recognised, in this order; case, spaces and underscores do not matter.
 _CONTESTANTS = (
-    ("model_a", "model_b"),
+    *(
+        (f"{what}_{one}", f"{what}_{other}")
+        for what in ("model", "player", "team", "response", "system")
+        for one, other in (("a", "b"), ("1", "2"))
+    ),
     ("item_a", "item_b"),
-    ("player_a", "player_b"),
     ("left", "right"),
     ("first", "second"),
     ("home", "away"),
     ("white", "black"),
     ("home_team", "away_team"),
-    ("team_a", "team_b"),
-    ("team_1", "team_2"),
-    ("player_1", "player_2"),
     ("a", "b"),
     ("one", "other"),
 )
@@ -41,7 +41,7 @@ _POINTS = (
     ),
     ("fthg", "ftag"),
 )
-_WINNERS = ("winner", "outcome", "result", "vote", "ftr")
+_WINNERS = ("winner", "outcome", "result", "vote", "verdict", "ftr")
 # What results of matches are called where one of the two is at home.
 _AT_HOME, _AWAY = ("home", "hometeam"), ("away", "awayteam")
 _JUDGES = ("judge", "worker", "annotator", "assessor", "voter", "rater", "user")
@@ -84,6 +84,8 @@ def are_battles(names: Iterable[object]) -> bool:
     (True, False)
     >>> are_battles(["home", "away", "home_goals", "away_goals"])
     True
+    >>> are_battles(["model_1", "model_2", "verdict"]), are_battles(["model 1", "model 2"])
+    (True, False)
     >>> are_battles(["home", "away", "result"]), are_battles(["first", "second", "result"])
     (True, False)
     """
