@@ -17,7 +17,7 @@ help:
 	@echo "make demo       install into $(VENV) and find the tiers of a real data set"
 	@echo "make warm-up    compile beforehand what first uses would wait for"
 	@echo "make test       install what the tests need and run them"
-	@echo "make test-thorough  run those that take a second or more, or need servers and browsers"
+	@echo "make test-thorough  run those that take half a second or more, or need servers and browsers"
 	@echo "make test-slow  run the tests that take longer"
 	@echo "make test-lowest    run the tests with the oldest versions of everything that pyproject.toml allows"
 	@echo "make coverage   run the tests and say which lines none of them reaches"

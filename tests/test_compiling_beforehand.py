@@ -217,6 +217,7 @@ def test_what_is_on_disk_is_not_missing(tmp_path, monkeypatch):
     assert n_missing([ONE]) == 0
 
 
+@pytest.mark.thorough
 def test_what_was_compiled_from_an_older_source_is_missing(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     code = f"from tierwise._compiling.beforehand import *; compile_kernels([{ONE!r}])"

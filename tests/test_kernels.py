@@ -34,6 +34,7 @@ def parts_of_kernels():
     }
 
 
+@pytest.mark.thorough
 def test_parts_of_kernels_are_imported_by_kernels_only():
     parts = parts_of_kernels()
     assert parts

@@ -195,6 +195,7 @@ def value_of(node):
         return UNKNOWN
 
 
+@pytest.mark.thorough
 def test_no_message_writes_keywords_itself():
     said = [
         (file, call.lineno, text_of(part))

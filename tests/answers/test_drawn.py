@@ -101,6 +101,7 @@ def test_gains_of_other_tiers_are_estimated_with_their_errors():
     assert abs(gain - 200 * (after - before)) < 6 * gain.standard_error
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("distance", ["kendall", "inversions"])
 def test_estimates_are_the_same_when_asked_again_and_leave_the_chain_as_it_is(distance):
     sizes, labels, theta = (1, 2, 2), np.array([2, 0, 1, 2, 1]), 0.6

@@ -33,6 +33,7 @@ def places_of(orders, n_items):
     return first
 
 
+@pytest.mark.thorough
 @given(chains(), st.randoms(use_true_random=False))
 def test_sums_and_expected_costs_are_those_of_brute_force(case, random):
     sizes, labels, orders, distance, theta = case

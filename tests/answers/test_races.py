@@ -85,6 +85,7 @@ def test_answers_of_every_kind_have_the_probability_of_the_orderings_they_stand_
     check_against_definition(case)
 
 
+@pytest.mark.thorough
 @given(answers_of_a_kind(most_items=5, largest=9.5))
 def test_worths_may_be_a_hundred_million_times_as_large(case):
     check_against_definition(case)
@@ -163,6 +164,7 @@ def test_a_tied_block_of_many_items_that_are_equally_good(count, ratio):
     assert hessian == pytest.approx(bend, rel=1e-7, abs=1e-13 * count**2 + 1e-9)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("counts", "worths", "rest"),
     [

@@ -379,6 +379,7 @@ def test_sushi_has_two_groups_of_eaters():
     assert {check.items[order[0]], check.items[order[-1]]} == {"egg", "sea urchin"}
 
 
+@pytest.mark.thorough
 def test_formula_one_agrees_more_at_the_top():
     races = tw.load_f1(shared_data("f1") / "f1db_2015_2016_results.csv")
     fit = tw.fit(races, (1, 1, 1, 2, 3, 2, 15), rng=1)

@@ -215,6 +215,7 @@ def test_a_posterior_may_say_what_to_expect():
         tw.check_fit(rankings, tw.fit(rankings, (1, 2, 1)), posterior=posterior)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("family", ["mallows", "luce"])
 def test_improbable_ranks_of_many_items_are_no_false_alarm(family):
     # Of 25 items many ranks are expected once in hundreds of rankings, and there are 40.

@@ -45,6 +45,7 @@ def test_version():
     assert result.stdout.decode() == f"tierwise {__version__}\n"
 
 
+@pytest.mark.thorough
 def test_tables_for_people(answers_file):
     result = tierwise("describe", answers_file)
     assert result.returncode == 0
@@ -76,6 +77,7 @@ def test_json_for_programs(answers_file):
     assert described == expected
 
 
+@pytest.mark.thorough
 def test_standard_input(answers_file):
     piped = tierwise("describe", "-", "--json", stdin=answers_file.read_bytes())
     of_file = run_program("describe", answers_file, "--json").output

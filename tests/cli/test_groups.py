@@ -38,6 +38,7 @@ def survey(tmp_path_factory):
     return file
 
 
+@pytest.mark.thorough
 def test_groups(survey, tmp_path):
     figure = tmp_path / "tree.svg"
     shown = run("groups", survey, "--by", "Age,Region", "--seed", 1, "--figure", figure)
@@ -66,6 +67,7 @@ def test_clusters_and_mixtures(survey):
     )
 
 
+@pytest.mark.thorough
 def test_the_page_says_how_the_file_was_read_and_whether_people_differ(survey, tmp_path):
     page = tmp_path / "page.html"
     words = ("--sizes", "1,1,1", "--replicates", 10, "--seed", 1, "--quiet", "-o", page)
@@ -133,6 +135,7 @@ def test_bad_input_is_named(files):
         mixture(answers, "--groups", "1", "--covariate", "nowhere.txt")
 
 
+@pytest.mark.thorough
 def test_columns_that_are_used_are_not_said_to_be_set_aside(survey):
     said = run("groups", survey, "--by", "Age,Region", "--permutations", 0, "--seed", 1).stderr
     assert "'School'" in said

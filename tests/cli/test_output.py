@@ -124,6 +124,7 @@ def test_a_leaderboard_is_written_with_figures(battles, tmp_path):
         assert (tmp_path / figure).read_bytes().startswith(b"%PDF")
 
 
+@pytest.mark.thorough
 def test_no_row_is_wider_than_the_terminal(battles):
     board = run("leaderboard", battles, "--seed", 1)
     others = (["leaderboard", "--family", "luce"], ["fit"], ["search"])

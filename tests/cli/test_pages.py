@@ -31,6 +31,7 @@ def test_report_is_written_where_asked(folder):
     assert "<h1>goals: tiers of 4 items</h1>" in (folder / "page.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.thorough
 def test_json_is_pure(folder):
     words = (
         "report",

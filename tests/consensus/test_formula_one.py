@@ -44,6 +44,7 @@ def races():
     return drivers, Costs(np.empty((0, 0)), pairs)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("method", ["auto", "milp"])
 def test_the_best_tiers_are_proved_and_unique(races, method):
     drivers, costs = races

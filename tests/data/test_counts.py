@@ -42,6 +42,7 @@ def test_counts_are_what_their_definitions_say(example):
                     )
 
 
+@pytest.mark.thorough
 @given(weighted_orderings())
 def test_block_counts_are_what_their_definitions_say_either_way(example):
     rows, weights = example

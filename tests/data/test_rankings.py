@@ -29,6 +29,7 @@ def as_sets(row):
     return [set(entry) if isinstance(entry, list) else {entry} for entry in row]
 
 
+@pytest.mark.thorough
 @given(orderings_with_ties())
 def test_orderings_come_back_as_they_went_in(example):
     items, rows = example

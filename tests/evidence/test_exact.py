@@ -48,6 +48,7 @@ def test_equals_the_sum_over_all_tiers(distance, n_items, n_rankings, noise):
         assert found == pytest.approx(expected, abs=1e-8)
 
 
+@pytest.mark.thorough
 @given(
     st.lists(st.permutations(range(4)), min_size=1, max_size=12),
     st.sampled_from(naive.all_sizes(4)),

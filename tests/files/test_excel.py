@@ -43,6 +43,7 @@ def test_cells_with_and_without_references_and_shared_texts():
     assert sheet_names(find_source(BytesIO(content))) == ["Answers"]
 
 
+@pytest.mark.thorough
 def test_a_cell_in_the_last_corner_is_refused(tmp_path):
     """In a process of its own: the system may end one that asks for 512 GB."""
     (tmp_path / "bomb.xlsx").write_bytes(workbook(CORNER))

@@ -5,6 +5,7 @@ import pytest
 from tests.files.made_tables import count
 
 
+@pytest.mark.thorough
 def test_some_tables():
     found, named = count(range(120))
     assert found["wrong"] == 0, named

@@ -32,6 +32,7 @@ def test_chunks_join_to_the_whole(tmp_path, suffix, layout, chunk_rows):
     assert Rankings.concat(chunks) == read_rankings(path)
 
 
+@pytest.mark.thorough
 @given(answers=rankings(with_ties=False), chunk_rows=st.integers(1, 4))
 def test_chunks_of_incomplete_answers(tmp_path_factory, answers, chunk_rows):
     path = tmp_path_factory.mktemp("scan") / "answers.csv"

@@ -29,6 +29,7 @@ def test_spread_of_theta_is_its_standard_error(goals, fitted, kind):
     assert len(again) == 400
 
 
+@pytest.mark.thorough
 def test_the_answer_does_not_depend_on_workers_or_batches(goals, fitted):
     one = tw.bootstrap(goals, fitted, replicates=60, rng=7)
     two = tw.bootstrap(goals, fitted, replicates=60, workers=2, rng=7)

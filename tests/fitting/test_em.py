@@ -163,6 +163,7 @@ def only_drawing(monkeypatch):
     monkeypatch.setattr(answers_module, "_affordable", lambda able, *_: np.zeros_like(able))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("unranked", ["below", "anywhere"])
 def test_drawing_finds_what_summing_finds(unranked, only_drawing, monkeypatch):
     rankings = ballots(11, 6, 80, unranked)
@@ -187,6 +188,7 @@ def test_the_rounds_of_drawing_are_limited(only_drawing, monkeypatch):
     assert not found.optimal
 
 
+@pytest.mark.thorough
 def test_the_same_seed_gives_the_same_fit(only_drawing):
     rankings = ballots(2, 6, 30)
     fits = [tw.fit(rankings, (2, 4), rng=seed) for seed in (1, 1, 2)]

@@ -161,6 +161,7 @@ def test_a_strict_order_that_may_lead_by_chance_is_no_reason_to_leave_a_single_t
     assert "search for better sizes" in many.verdict()
 
 
+@pytest.mark.thorough
 def test_the_papers_own_methods_agree_within_their_error():
     rankings = random_rankings(7, 6, 100)
     exact = fit(rankings, (1, 2, 3))
@@ -299,6 +300,7 @@ def test_all_sushi_rankings_strict():
     assert found.theta == pytest.approx(0.242, abs=0.0005)
 
 
+@pytest.mark.thorough
 def test_formula_one_finishers():
     races = tw.load_f1(shared_data("f1") / "f1db_2015_2016_results.csv")
     assert len(races.items) == 25

@@ -120,6 +120,7 @@ F1_SIZES = (1, 1, 1, 2, 3, 2, 15)
 THE_BEST = [["Lewis Hamilton"], ["Nico Rosberg"], ["Sebastian Vettel"]]
 
 
+@pytest.mark.thorough
 def test_formula_one_with_all_others_below():
     rankings = tw.load_f1(shared_data("f1") / "f1db_2015_2016_results.csv")
     found = tw.fit(rankings, F1_SIZES, rng=1)

@@ -68,6 +68,7 @@ def test_a_difference_that_chance_matches_is_none():
     assert by_chance.log_bayes_factor > 3
 
 
+@pytest.mark.thorough
 def test_splits_that_chance_matches_are_not_made():
     """People of two kinds, and an age that has nothing to do with it."""
     models = [

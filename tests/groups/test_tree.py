@@ -36,6 +36,7 @@ def two_kinds(number=60):
     )
 
 
+@pytest.mark.thorough
 def test_a_true_split_is_found_and_nothing_else():
     tree = tw.group_tree(two_kinds(), by=["sex", "age", "town"])
     young, old = tree.leaves()
@@ -49,6 +50,7 @@ def test_a_true_split_is_found_and_nothing_else():
     assert young.log_gain < 0
 
 
+@pytest.mark.thorough
 def test_a_split_pays_for_the_number_of_splits():
     """The gain is the log Bayes factor, less the logs of the number of columns and of cuts."""
     rankings = tw.Rankings.concat([drawn(TIERS, 30, 1), drawn(OTHER, 30, 2)])

@@ -119,6 +119,7 @@ def test_posterior_is_the_exact_one(prior_sizes):
     assert posterior.distance == "inversions"
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::tierwise.TierwiseWarning")  # so few draws do not settle
 def test_the_same_seed_gives_the_same_draws():
     battles, _ = simulated((2, 3, 2), 0.4, 200, 1)

@@ -38,6 +38,7 @@ def test_sushi_of_tohoku():
     assert sum_evidence(counts, "tier").log_evidence == pytest.approx(-3925.06, abs=0.005)
 
 
+@pytest.mark.thorough
 def test_all_sushi():
     counts = WeakOrderCounts.of(tw.load_sushi(shared_data("sushi")))
     best = find_best_tiers(counts)

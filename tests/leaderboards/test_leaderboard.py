@@ -48,6 +48,7 @@ def test_the_same_seed_gives_the_same_leaderboard(battles, board):
     assert again.to_csv() == board.to_csv()
 
 
+@pytest.mark.thorough
 def test_the_note_on_tiers_is_true_of_the_draws():
     """Count draws pair by pair: no sure difference in a tier, so many across."""
     battles = simulated((4, 4, 4, 4), 0.15, 1500, 3)[0]
@@ -185,6 +186,7 @@ def test_a_tier_list_is_by_rank_and_may_have_letters(board):
     plt.close("all")
 
 
+@pytest.mark.thorough
 def test_command_line(battles, board, tmp_path):
     battles.save(tmp_path / "battles.csv")
     name = str(tmp_path / "battles.csv")
@@ -223,6 +225,7 @@ def test_two_spellings_are_told_with_a_remedy_that_works(tmp_path):
     assert {row["item"] for row in json.loads(renamed.stdout)["rows"]} == {"GPT 4", "b"}
 
 
+@pytest.mark.thorough
 def test_report_of_battles(battles, tmp_path):
     shown = tw.report(
         battles,

@@ -160,6 +160,7 @@ def test_battles_are_drawn_as_rankings_of_two_items():
     assert np.abs(logs[0] - logs[1]).max() < 5 * worths.std(axis=0).max() * np.sqrt(8 / n_draws)
 
 
+@pytest.mark.thorough
 def test_parts_of_a_chain_are_one_chain():
     # Draws do not hold the common scale of worths, so each part must draw it first.
     made = small("complete", WORTHS[3], 4, seed=1)

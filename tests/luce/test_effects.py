@@ -198,6 +198,7 @@ def test_the_chain_draws_from_the_posterior(drawn, position, n_battles):
             assert abs(found.mean() - expected) < 4.5 * error, (name, power)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("drawn", "position"), BOTH_OR_SLOW)
 @pytest.mark.parametrize("sizes", [(1, 2), (1, 1, 1)])
 def test_the_chain_of_given_sizes_draws_from_the_posterior(drawn, position, sizes):

@@ -53,6 +53,7 @@ def test_tiers_against_the_answers_have_worths_that_hardly_differ():
     assert gaps.mean() < 0.01
 
 
+@pytest.mark.thorough
 def test_worths_against_sizes_are_no_trouble():
     # Two items are far ahead: with one in the first tier, the worths of the best tiers would turn.
     rows = [["a", "b", "c"], ["b", "a", "c"]] * 40

@@ -172,6 +172,7 @@ def test_known_tiers_of_forty_items_are_found():
     assert found.labels.tolist() == truth.tolist()
 
 
+@pytest.mark.thorough
 def test_covariance_of_joined_tiers_is_that_given_equal_worths():
     rng = np.random.default_rng(4)
     root = rng.normal(size=(200, 200))

@@ -119,6 +119,7 @@ def test_the_prior_of_worths_is_a_density_in_their_order(shape):
         assert mass[0] == pytest.approx(1, abs=1e-4)
 
 
+@pytest.mark.thorough
 def test_draws_are_in_order_and_their_density_is_one():
     made = small("gaps", (3.0, 2.0, 1.5, 1.0), 15, seed=5)
     found = best_worths(made.races, np.array([0, 1, 2, 2]))

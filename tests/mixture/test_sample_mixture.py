@@ -52,6 +52,7 @@ def exact_posterior_means():
     return sums / total
 
 
+@pytest.mark.thorough
 def test_draws_are_from_the_exact_posterior():
     from arviz_stats.base import array_stats
 

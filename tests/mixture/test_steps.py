@@ -101,6 +101,7 @@ def test_weighted_costs_are_those_of_repeated_rankings(problem, distance):
     assert np.array_equal(found.pairs, expected.pairs)
 
 
+@pytest.mark.thorough
 @given(problems(), st.sampled_from(sorted(reference.DISTANCES)), st.integers(0, 99))
 def test_memberships_and_likelihood_are_those_of_the_definition(problem, distance, seed):
     sizes, orderings, _ = problem

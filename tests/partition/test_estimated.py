@@ -80,6 +80,7 @@ def test_standard_errors_are_of_the_right_size():
         assert 20 < np.sum(np.square(scores)) < 160
 
 
+@pytest.mark.thorough
 def test_more_draws_mean_smaller_errors():
     methods = [("path", (2, 2, 2)), ("importance", (2, 2, 2)), ("anchored", (2,) * 10)]
     for method, sizes in methods:

@@ -141,6 +141,7 @@ def test_numbers_of_orderings_sum_to_all_of_them(name, n_items):
         assert (np.diff(distribution.distances) > 0).all()
 
 
+@pytest.mark.thorough
 def test_whole_numbers_beyond_what_floats_hold():
     sizes = (2,) * 8 + (1,) * 4
     assert factorial(20) // 2**8 > 2**53
@@ -206,6 +207,7 @@ def test_many_items_hamming():
     np.testing.assert_allclose(table.sum(axis=0), [20, 30, 50], rtol=1e-11)
 
 
+@pytest.mark.thorough
 def test_thirteen_pairs():
     psi = partition_function((2,) * 13)
     assert psi.method == "recursion"
@@ -247,6 +249,7 @@ def test_interpolation_between_thetas(sizes, distance):
         assert there.variance == pytest.approx(float(here.variance), abs=1e-4)
 
 
+@pytest.mark.thorough
 def test_only_what_is_slow_is_interpolated():
     quick = partition_function((2, 3))
     assert for_many_thetas(quick) is quick

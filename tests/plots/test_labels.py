@@ -55,6 +55,7 @@ def test_nor_do_they_at_the_size_of_the_report(name, many_rankings, many_tiers, 
         assert_labels_apart(ax)
 
 
+@pytest.mark.thorough
 def test_bars_of_many_tiers_have_a_legend_that_fits():
     model = tw.ClusteredMallows(tw.Tiers.from_sizes((1,) * 25, range(25)), theta=0.3)
     ax = plots.rank_tier_bars(model)

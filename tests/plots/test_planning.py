@@ -7,6 +7,7 @@ import tierwise as tw
 from tierwise import plots
 
 
+@pytest.mark.thorough
 def test_power_curves_show_means_and_what_is_needed():
     model = tw.ClusteredLuce(tw.Tiers([["a"], ["b", "c"]]), (6.0, 1.0))
     plan = tw.plan(model, answers=(5, 80), sets=4, rng=1)

@@ -236,6 +236,7 @@ def test_many_answers_are_counted_once_for_all_sizes():
         assert abs(drawn.get(sizes, 0.0) - summed.get(sizes, 0.0)) < 2 * 5 * 0.5 / np.sqrt(400)
 
 
+@pytest.mark.thorough
 def test_preferences_have_a_posterior():
     preferences = tw.Preferences.from_pairs(
         [(person, "a", other) for person in range(10) for other in "bc"], items="abc"

@@ -99,6 +99,7 @@ def test_too_many_tiers_for_exact_draws():
         sample_posterior(rankings, (1,) * 26, sampler=tw.Sampler(method="exact"))
 
 
+@pytest.mark.thorough
 def test_fractional_weights_are_fine_without_auxiliary_rankings():
     rows, weights = [["a", "b"], ["b", "a"]], [1.5, 2]
     rankings = tw.Rankings.from_orderings(rows, weights=weights, weights_are="counts")
@@ -107,6 +108,7 @@ def test_fractional_weights_are_fine_without_auxiliary_rankings():
         assert posterior.n_rankings == 3.5
 
 
+@pytest.mark.thorough
 def test_estimated_partition_function_is_told():
     rng = np.random.default_rng(1)
     rankings = tw.Rankings.from_order_array(

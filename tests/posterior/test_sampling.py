@@ -135,6 +135,7 @@ def test_exact_probabilities_of_sizes_are_those_of_enumeration():
         assert share == pytest.approx(wanted, rel=1e-7)
 
 
+@pytest.mark.thorough
 def test_priors_are_taken_into_account():
     rankings = small_rankings()
     for options in ({"method": "exact"}, {"method": "mcmc"}, {"theta_update": "integrated"}):
@@ -183,6 +184,7 @@ def test_pseudo_posterior_is_that_of_quadrature():
     assert posterior.thetas.mean() == pytest.approx(mean, abs=0.1)
 
 
+@pytest.mark.thorough
 def test_pseudo_posterior_of_political_goals(goals):
     with pytest.warns(tw.TierwiseWarning):
         posterior = sample_posterior(

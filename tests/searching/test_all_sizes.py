@@ -88,6 +88,7 @@ def test_ties_and_short_lists_go_the_same_way():
     assert at_once.best.log_likelihood >= near.log_likelihood - 1e-6
 
 
+@pytest.mark.thorough
 def test_many_items():
     rankings = simulated((8, 15, 12, 5), 0.15, 150, seed=5)
     found = tw.search(rankings)
@@ -124,6 +125,7 @@ def test_no_distance_is_best_where_there_are_no_tiers():
     assert "That holds for all models compared: " in found.summary()
 
 
+@pytest.mark.thorough
 def test_noise_is_called_no_tiers():
     found = [tw.search(noise(5, 20, seed)).best.sizes for seed in range(40)]
     # The paper's criterion finds tiers in about half of such data sets.

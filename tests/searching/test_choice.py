@@ -49,6 +49,7 @@ def test_who_names_a_distance_or_rules_thetas_out_means_one_theta(named):
     assert {family.concentration for family in choice.search.families} == {"single"}
 
 
+@pytest.mark.thorough
 def test_what_people_are_divided_about_has_no_rank_at_any_door(tmp_path):
     data = tastes()
     choice = tw.choose(data, progress="off", rng=1)

@@ -567,6 +567,7 @@ def test_searching_names_its_methods():
     }
 
 
+@pytest.mark.thorough
 def test_data_of_tohoku():
     rankings = tw.load_sushi(shared_data("sushi"), region="Tohoku")
     found = tw.search(rankings, distance="kendall", criterion="likelihood")

@@ -151,6 +151,7 @@ def test_the_code_of_a_finding_runs(finding, monkeypatch):
     assert printed.getvalue().strip()
 
 
+@pytest.mark.thorough
 def test_sushi_is_described_from_data(tmp_path):
     folder = shared_data("sushi").parent
     main(["--quick", "--out", str(tmp_path), "--data", str(folder), "sushi-data"])

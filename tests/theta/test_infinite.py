@@ -200,6 +200,7 @@ def test_a_histogram_leaves_out_what_is_infinite():
     assert "1 infinite" in ax.get_xlabel()
 
 
+@pytest.mark.thorough
 def test_a_report_shows_what_an_infinite_theta_expects(tmp_path):
     page = tmp_path / "page.html"
     tw.report(unanimous(), page, sizes=(2, 1, 2), distance="kendall", rng=1)
