@@ -40,11 +40,14 @@ class Strengths:
     covariance: Floats
 
     def draw(self, number: int, rng: np.random.Generator) -> Floats:
-        """Draw strengths, one row each."""
+        """Draw strengths, one row each.
+
+        The root of the covariance is the symmetric one, which is the same on all machines, while
+        eigenvectors of equal eigenvalues are whatever the linear algebra library makes of them.
+        """
         values, vectors = np.linalg.eigh(self.covariance)
-        roots = np.sqrt(np.maximum(values, 0.0))
-        normal = rng.standard_normal((number, len(values)))
-        return np.asarray(self.means + (normal * roots) @ vectors.T)
+        root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+        return np.asarray(self.means + rng.standard_normal((number, len(values))) @ root)
 
 
 def strengths_of(data: Rankings | Preferences | Battles) -> Strengths:
