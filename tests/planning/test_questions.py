@@ -161,12 +161,12 @@ def collect(n_batches, seed):
 
 @pytest.mark.thorough
 def test_a_collection_from_nothing_asks_about_all_items():
-    """Of ten random pairs 89% of the items would be part: here it is nearly all, and soon all."""
+    """The first ten questions are about more items than ten random pairs; thirty are about all."""
     first, third = (
         np.array([(votes.wins + votes.wins.T).any(axis=1) for votes in collections])
         for collections in ([collect(n, seed) for seed in range(10)] for n in (1, 3))
     )
-    assert first.mean() >= 0.95
+    assert first.mean() > 1 - 0.8**10
     assert third.all()
 
 
