@@ -2,9 +2,12 @@
 
 import sys
 
+from tierwise._util.processes import collect_seldom
+
 
 def main() -> None:
     """Load the program, and run it."""
+    collect_seldom()
     try:
         from tierwise.cli.main import main as run
 

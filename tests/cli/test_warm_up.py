@@ -89,3 +89,14 @@ def test_nothing_is_compiled_after_the_command(tmp_path):
     for program in (DEMO, README):
         done = run("-c", COUNTED.format(program=program))
         assert done.stdout.splitlines()[-1] == "compiled: []"
+
+
+def test_the_program_does_not_look_for_garbage_when_it_ends():
+    seen = (
+        "import atexit, gc; from tierwise._util.processes import collect_seldom\n"
+        "atexit.register(lambda: print(gc.get_freeze_count() > 0))\n"
+        "collect_seldom()\n"
+        "print(gc.get_threshold()[0] > 700)"
+    )
+    run = subprocess.run([sys.executable, "-c", seen], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["True", "True"]

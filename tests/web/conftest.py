@@ -15,6 +15,28 @@ pytest.importorskip("starlette", reason="needs starlette")
 pytest.importorskip("uvicorn", reason="needs uvicorn")
 pytest.importorskip("multipart", reason="needs python-multipart")
 
+from tierwise.web.jobs import Children
+
+_PREPARE = Children.prepare
+
+
+@pytest.fixture(autouse=True, scope="session")
+def unprepared():
+    """Start children when they are needed: most servers of tests end before that."""
+
+    async def prepare(_children):
+        pass
+
+    with patch.object(Children, "prepare", prepare):
+        yield
+
+
+@contextmanager
+def prepare_children():
+    """Let children be started before there is a task, as servers do."""
+    with patch.object(Children, "prepare", _PREPARE):
+        yield
+
 
 @contextmanager
 def running(settings):
@@ -56,7 +78,6 @@ def tasks_in_this_process(settings, *names):
 
     Tests of what pages say need no children; what children are for is tested with children.
     """
-    from tierwise.web.jobs import Children
     from tierwise.web.tasks import reply_to
 
     in_a_child = Children.run

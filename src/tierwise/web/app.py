@@ -80,7 +80,7 @@ def make_app(settings: Settings) -> Application:
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
-        pages.store.compile_while_people_choose()
+        await pages.store.prepare_while_people_choose()
         yield
         await pages.store.close()
 

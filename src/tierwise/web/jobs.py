@@ -29,6 +29,7 @@ from tierwise._compiling.beforehand import Beside, compile_beside, uses_of_comma
 from tierwise._util.resources import whole_file
 from tierwise.errors import InputError, TierwiseWarning
 from tierwise.web.security import Limits
+from tierwise.web.tasks import READY
 
 State: TypeAlias = Literal["waiting", "running", "done", "failed", "cancelled"]
 
@@ -126,6 +127,25 @@ class Children:
         self._limits = limits
         self._free = asyncio.Semaphore(at_once)
         self._running: set[Process] = set()
+        self._ready: Process | None = None
+        self._preparing = asyncio.Lock()
+
+    async def prepare(self) -> None:
+        """Start the next child before there is a task, so that it has loaded what analyses need."""
+        async with self._preparing:
+            if self._ready is None or self._ready.returncode is not None:
+                self._ready = await self._start(READY)
+
+    async def _start(self, *words: str) -> Process:
+        return await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "tierwise.web.tasks", *words),
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=DEVNULL,
+            limit=_LONGEST_LINE,
+            start_new_session=True,
+            env=_environment(),
+        )
 
     async def run(
         self,
@@ -140,15 +160,9 @@ class Children:
         """
         async with self._free:
             started()
-            process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "tierwise.web.tasks"),
-                stdin=PIPE,
-                stdout=PIPE,
-                stderr=DEVNULL,
-                limit=_LONGEST_LINE,
-                start_new_session=True,
-                env=_environment(),
-            )
+            process, self._ready = self._ready, None
+            if process is None or process.returncode is not None:
+                process = await self._start()
             self._running.add(process)
             try:
                 async with asyncio.timeout(seconds):
@@ -183,10 +197,13 @@ class Children:
         except ValueError:
             raise ChildDiedError(_TOO_LONG) from None
 
-    def end(self) -> None:
-        """End all children."""
+    async def end(self) -> None:
+        """End all children, also one that has no task yet."""
         for process in self._running:
             _end(process)
+        if self._ready is not None:
+            _end(self._ready)
+            await self._ready.wait()
 
 
 def _environment() -> dict[str, str]:
@@ -249,20 +266,23 @@ class Store:
                 job.state, job.message = "failed", _INTERRUPTED
             self.jobs[job.number] = job
 
-    def compile_while_people_choose(self) -> None:
-        """Have what pages need compiled, once after an installation, until an analysis starts.
+    async def prepare_while_people_choose(self) -> None:
+        """Have what analyses need loaded, and compiled once after an installation.
 
-        An analysis compiles what it needs itself, and its own kind of answers first.
+        Compiling ends when an analysis starts, which compiles what it needs itself, and its own
+        kind of answers first.
         """
         self._compiling = compile_beside(*uses_of_command("report"))
+        await self._analysts.prepare()
 
     async def close(self) -> None:
         """Stop all running work."""
         self._compiling.end()
         for task in self._tasks.values():
             task.cancel()
-        self._readers.end()
+        await self._readers.end()
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+        await self._analysts.end()
 
     def folder_of(self, number: str) -> Path:
         """Return the folder of a file or a job."""
@@ -420,6 +440,7 @@ class Store:
         self._step_began.pop(job.number, None)
         with suppress(HTTPException):  # what cannot be kept is known until the server ends
             self._keep(job)
+        await self._analysts.prepare()
 
     def _keep(self, job: Job) -> None:
         folder = self.folder_of(job.number)

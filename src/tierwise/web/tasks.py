@@ -2,7 +2,8 @@
 
 ``python -m tierwise.web.tasks`` takes one line of JSON on standard input and reports progress in
 lines of JSON on standard output. It ends with the server, because its standard input then closes. A
-file that crashes its reader or fills the memory ends a child, not the server.
+file that crashes its reader or fills the memory ends a child, not the server. With the word
+``ready`` it loads what analyses need before it is given its task.
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ import os
 import re
 import sys
 import warnings
+from importlib import import_module
 from math import inf
 from pathlib import Path
 from time import monotonic
 from typing import IO, TYPE_CHECKING, Any
 
 from tierwise._compiling.beforehand import compile_beside
-from tierwise._util.processes import end_with_parent
+from tierwise._util.processes import collect_seldom, end_with_parent
 from tierwise._util.resources import VARIABLE
 from tierwise.errors import TierwiseError, TierwiseWarning
 from tierwise.web.bombs import refuse_bombs
@@ -45,6 +47,9 @@ EXAMPLES = {
 }
 """The examples of the package, with their descriptions on the page."""
 
+
+READY = "ready"
+"""The word with which a child is started that has no task yet."""
 
 COMPILING = "Finding the tiers, and compiling, once: this takes some seconds longer"
 """What the page says of the first analysis of a kind of answers after an installation."""
@@ -257,12 +262,26 @@ def reply_to(task: dict[str, Any], tell: Callable[..., None]) -> str:
         return json.dumps({"problem": problem})
 
 
+def _load_what_analyses_need() -> None:
+    """Load the libraries that take a second or two, while nobody waits for them."""
+    for name in ("reporting.report", "reporting.figures", "posterior.run"):
+        import_module(f"tierwise.{name}")
+    for name in ("numba", "xarray", "matplotlib.pyplot", "matplotlib.backends.backend_svg"):
+        import_module(name)
+
+
 def main() -> None:
     """Run the task on standard input."""
     # Whatever libraries print must not end up among the lines for the server.
     news = _News(os.fdopen(os.dup(1), "w", encoding="utf-8"))
     os.dup2(2, 1)
-    task = json.loads(sys.stdin.buffer.readline())
+    collect_seldom()
+    if sys.argv[1:] == [READY]:
+        _load_what_analyses_need()
+    given = sys.stdin.buffer.readline()
+    if not given:  # the server has ended
+        return
+    task = json.loads(given)
     _limit_memory(task["limits"]["memory_bytes"])
     end_with_parent()
     news.write(reply_to(task, news))
