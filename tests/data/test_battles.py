@@ -274,7 +274,7 @@ def test_fractional_weights_count_as_kish_says():
     # A thousand times the weights say no more.
     larger = WEIGHED.replace("1.5", "1500.5").replace("0.25", "250.1").replace("2.5", "2500.8")
     assert tw.read_battles(StringIO(larger)).n_battles == pytest.approx(effective, rel=1e-2)
-    assert "3 battles with survey weights" in repr(battles)
+    assert "3 battles of 3 items with survey weights" in repr(battles)
 
 
 def test_what_weights_are_can_be_said():

@@ -109,9 +109,10 @@ def test_standard_error_of_weighted_answers_is_that_of_the_bootstrap() -> None:
 
 def test_it_is_said() -> None:
     data = _signal(3.0)
-    said = f"80 rankings with survey weights (as {data.effective_size:,.1f} of equal weight, Kish)"
+    weights = f"with survey weights (as {data.effective_size:,.1f} of equal weight, Kish)"
+    said = f"80 rankings of 6 items {weights}"
     assert said in tw.fit(data, (2, 2, 2)).summary()
-    assert said in tw.search(data, rng=1).summary()
+    assert f"Data: 80 rankings {weights}" in tw.search(data, rng=1).summary()
     posterior = tw.sample_posterior(data, draws=200, rng=1)
     assert said in posterior.summary()
     assert said in tw.fit_mixture(data, 1, rng=1, distance="kendall").summary()

@@ -125,7 +125,7 @@ def test_bootstrap_over_judges_is_said():
         tw.Battles.from_rows(rows), uncertainty="bootstrap", replicates=30, rng=1
     )
     assert board.uncertainty == "bootstrap over judges"
-    assert "37 battles by 6 judges, who differ no more than by chance" in board.note()
+    assert "37 battles by 6 judges (who differ no more than by chance)" in board.note()
     assert board.rows[0].item == "x"
 
 

@@ -124,4 +124,4 @@ def test_rank_intervals_allow_for_judges():
 def test_one_judge_is_not_said_to_differ_from_others_by_chance_only():
     rows = [("x", "y", "x", "Ann")] * 9 + [("y", "x", "y", "Ann")] * 3
     note = tw.search(tw.Battles.from_rows(rows)).summary()
-    assert "12 battles by 1 judge, who may differ from others" in " ".join(note.split())
+    assert "12 battles by 1 judge (who may differ from others)" in " ".join(note.split())

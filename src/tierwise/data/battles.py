@@ -421,11 +421,12 @@ class Battles:
 
     def in_words(self) -> str:
         """Return the number of battles, items and judges in words."""
-        total = float(self.decided.sum()) + self.n_drawn
-        battles = counted(_whole(total), "battle")
+        about = f" of {counted(len(self.items), 'item')}"
         if self.n_rows is not None:
-            battles = answers_in_words(self.n_battles)
-        text = f"{battles} of {counted(len(self.items), 'item')}"
+            text = answers_in_words(self.n_battles, about=about)
+        else:
+            total = float(self.decided.sum()) + self.n_drawn
+            text = counted(_whole(total), "battle") + about
         if self.n_drawn:
             text += f", {_whole(self.n_drawn):,} drawn: {_DRAWN_IN_WORDS[self.drawn_as]}"
         if self.position == "model":

@@ -42,6 +42,8 @@ class EffectiveNumber(float):
     --------
     >>> EffectiveNumber(48.25, 60).in_words("answers")
     '60 answers with survey weights (as 48.2 of equal weight, Kish)'
+    >>> answers_in_words(2262, about=" of 4 items")
+    '2,262 rankings of 4 items'
     >>> EffectiveNumber(812.5, 2000, 40).in_words("battles")
     '2,000 battles by 40 judges (as 812.5 independent ones, because judges differ)'
     """
@@ -71,10 +73,10 @@ class EffectiveNumber(float):
     def in_words(self, noun: str) -> str:
         """Say how many answers there are, and how many they count as."""
         if self.n_judges == 1:
-            return f"{self.n_answers:,} {noun} by 1 judge, who may differ from others"
+            return f"{self.n_answers:,} {noun} by 1 judge (who may differ from others)"
         if self.n_judges is not None and self > self.n_answers - 0.5:
             by = f"{self.n_answers:,} {noun} by {self.n_judges:,} judges"
-            return f"{by}, who differ no more than by chance"
+            return f"{by} (who differ no more than by chance)"
         if self.n_judges is not None:
             counted_as = f"as {float(self):,.1f} independent ones, because judges differ"
             return f"{self.n_answers:,} {noun} by {self.n_judges:,} judges ({counted_as})"
@@ -82,8 +84,10 @@ class EffectiveNumber(float):
         return f"{self.n_answers:,} {noun} with survey weights ({counted_as})"
 
 
-def answers_in_words(number: float, noun: str = "ranking") -> str:
+def answers_in_words(number: float, noun: str = "ranking", about: str = "") -> str:
     """Say how many answers there are, and how many they count as where they have survey weights.
+
+    What they are about follows the noun.
 
     Examples
     --------
@@ -91,11 +95,13 @@ def answers_in_words(number: float, noun: str = "ranking") -> str:
     ('1 ranking', '2,262 rankings')
     >>> answers_in_words(EffectiveNumber(48.25, 60), "answer")
     '60 answers with survey weights (as 48.2 of equal weight, Kish)'
+    >>> answers_in_words(2262, about=" of 4 items")
+    '2,262 rankings of 4 items'
     """
     if isinstance(number, EffectiveNumber):
         shown = number.unit or noun
-        return number.in_words(shown if number.n_answers == 1 else f"{shown}s")
-    return f"{number:,.10g} {noun}{'' if number == 1 else 's'}"
+        return number.in_words(f"{shown}{'' if number.n_answers == 1 else 's'}{about}")
+    return f"{number:,.10g} {noun}{'' if number == 1 else 's'}{about}"
 
 
 def effective_number(weights: NDArray[Any]) -> EffectiveNumber:

@@ -210,7 +210,7 @@ class ReadingNotes:
             if len(columns) == 1:
                 sentences.append(f"Column {quoted(columns[0])} {why}: it was set aside.")
             else:
-                sentences.append(f"Columns set aside ({why}): {_listed(columns)}.")
+                sentences.append(f"Columns set aside (each {why}): {_listed(columns)}.")
         return [
             *sentences,
             *(one if isinstance(one, str) else f"{say(one)}." for one in self.remarks),

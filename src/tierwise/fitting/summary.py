@@ -45,11 +45,11 @@ def summarise(fit: "Fit", width: int) -> str:
 
 def who_said_what(fit: "Fit") -> str:
     """Return the number and the kind of answers in words."""
-    kind = kind_of_answers(fit.n_rankings, fit.likelihood, pairwise=fit.pairwise)
-    return f"{kind} of {len(fit.tiers.items)} items"
+    about = f" of {len(fit.tiers.items)} items"
+    return kind_of_answers(fit.n_rankings, fit.likelihood, about, pairwise=fit.pairwise)
 
 
-def kind_of_answers(number: float, likelihood: str, *, pairwise: bool) -> str:
+def kind_of_answers(number: float, likelihood: str, about: str = "", *, pairwise: bool) -> str:
     """Return a number of battles, of people who compared pairs, or of rankings in words.
 
     Examples
@@ -58,10 +58,10 @@ def kind_of_answers(number: float, likelihood: str, *, pairwise: bool) -> str:
     ('200 battles', '1 assessor who compared pairs')
     """
     if likelihood in ("independent", "composite"):
-        return answers_in_words(number, "battle")
+        return answers_in_words(number, "battle", about)
     if pairwise:
-        return f"{answers_in_words(number, 'assessor')} who compared pairs"
-    return answers_in_words(number)
+        return f"{answers_in_words(number, 'assessor')} who compared pairs{about}"
+    return answers_in_words(number, about=about)
 
 
 def _tier_lines(fit: "Fit", width: int) -> list[str]:

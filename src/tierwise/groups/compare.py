@@ -312,9 +312,9 @@ class GroupComparison(Result):
         width
             The width of the text, in characters.
         """
+        about = f" of {counted(len(self.everybody.tiers.items), 'item')}"
         lines = [
-            f"{answers_in_words(self.n_rankings)} of "
-            f"{counted(len(self.everybody.tiers.items), 'item')}, "
+            f"{answers_in_words(self.n_rankings, about=about)}, "
             f"{'one worth per tier' if self.family == 'luce' else 'inversions distance'}",
             *_group_lines(self.everybody, width),
             "",

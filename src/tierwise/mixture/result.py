@@ -33,7 +33,7 @@ def who_said_what(n_rankings: float, n_items: int, *, pairwise: bool) -> str:
     if pairwise:
         people = counted(n_rankings, "assessor")
         return f"{people} who compared pairs of {counted(n_items, 'item')}"
-    return f"{answers_in_words(n_rankings)} of {counted(n_items, 'item')}"
+    return answers_in_words(n_rankings, about=f" of {counted(n_items, 'item')}")
 
 
 def summarise(mixture: "Mixture", width: int) -> str:

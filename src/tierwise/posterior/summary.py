@@ -301,9 +301,10 @@ def summarise(posterior: Posterior, width: int) -> str:
     )
     chains, draws = posterior.data["posterior"]["n_tiers"].shape
     how = "independent draws" if posterior.method == "exact" else f"draws from {chains} chains"
-    who = kind_of_answers(posterior.n_rankings, posterior.likelihood, pairwise=posterior.pairwise)
+    about, pairwise = f" of {len(posterior.items)} items", posterior.pairwise
+    who = kind_of_answers(posterior.n_rankings, posterior.likelihood, about, pairwise=pairwise)
     lines = [
-        f"{who} of {len(posterior.items)} items, {_model(posterior)}; {chains * draws:,} {how}",
+        f"{who}, {_model(posterior)}; {chains * draws:,} {how}",
         *_choice_lines(posterior),
         *([posterior.caution] if posterior.caution else []),
         "",
