@@ -32,8 +32,7 @@ class Capabilities:
     complete
         Whether answers leave nothing open, whatever the sizes of the tiers.
     all_sizes
-        How tiers of all sizes are treated at once, if they can be: "weak orders" and "comparisons"
-        are searched and drawn, "completions" only drawn.
+        What tiers of all sizes at once are found from, and drawn given, if they can be.
     evidence
         Whether the probability of the answers given sizes only can be computed or estimated.
     single_answers
@@ -57,8 +56,11 @@ class Capabilities:
     single_answers: bool
 
     @property
-    def searched_at_once(self) -> bool:
-        """Whether tiers of all sizes can be searched at once."""
+    def searched_in_seconds(self) -> bool:
+        """Whether tiers of all sizes are searched at once, however many items there are.
+
+        Where answers leave something open, that depends on how much.
+        """
         return self.all_sizes in ("weak orders", "comparisons")
 
     @property

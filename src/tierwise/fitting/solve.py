@@ -28,6 +28,7 @@ from tierwise._kernels.consensus import total_cost
 from tierwise._kernels.orderings import log_pseudo
 from tierwise._util.checks import check_choice, check_level, check_number
 from tierwise.answers.curves import Derivatives
+from tierwise.answers.dispatch import MOST_WORK
 from tierwise.consensus.find import METHODS, find_consensus
 from tierwise.consensus.problem import Consensus
 from tierwise.errors import InputError, drop, use
@@ -79,7 +80,8 @@ class Settings:
     """How to fit: the other arguments of `fit`, without data, sizes and distance.
 
     Where many sizes are compared, ``partition_seed`` makes the errors of their estimated partition
-    functions go together, and ``partition_budget`` says how soon these are estimated.
+    functions go together, and ``partition_budget`` says how soon these are estimated;
+    ``most_work`` says how soon completions are drawn.
     """
 
     method: str = "auto"
@@ -90,6 +92,7 @@ class Settings:
     level: float = 0.95
     partition_seed: int | None = None
     partition_budget: float = DEFAULT_BUDGET
+    most_work: float = MOST_WORK
 
     def __post_init__(self) -> None:
         check_choice("theta_method", self.theta_method, get_args(ThetaMethod))
@@ -199,7 +202,7 @@ def _solve_by_completions(
     partition = for_many_thetas(settings.partition(sizes, source.distance, rng))
     if len(sizes) == 1:
         return _no_tiers(source, partition)
-    likelihood = source.at(sizes, partition=partition, rng=rng)
+    likelihood = source.at(sizes, partition=partition, rng=rng, most_work=settings.most_work)
     find = _solve_by_summing if likelihood.exact else _solve_by_drawing
     return find(likelihood, settings, rng, labels)
 
@@ -270,7 +273,8 @@ def solution_at(source: AnswerSource, consensus: Consensus, settings: Settings) 
     labels = consensus.labels
     sizes: Sizes = tuple(np.bincount(labels).tolist())
     rng = np.random.default_rng(0)
-    likelihood = source.at(sizes, partition=settings.partition(sizes, source.distance, rng))
+    partition = settings.partition(sizes, source.distance, rng)
+    likelihood = source.at(sizes, partition=partition, most_work=settings.most_work)
     if len(sizes) == 1:
         return _solution(likelihood, consensus, NOTHING_KNOWN)
     theta = best_theta(likelihood, labels)

@@ -3,8 +3,8 @@
 With one theta the criterion is a sum over tiers and over pairs of tiers, whatever their sizes. So
 one recursion over subsets of subsets finds the best tiers of all sizes, with a proof, for few
 items; for many, the best cuts of good orders are improved by moving items and tiers until nothing
-helps. Of battles, neighbours along the order of strengths are merged, and what results is improved
-in the same way.
+helps. What answers leave open is averaged over, again and again. Of battles, neighbours along the
+order of strengths are merged, and what results is improved in the same way.
 
 Agreement may not be the same everywhere. Under inversions with a theta per tier the likelihood
 separates into lines, each theta is averaged over, and tiers of all sizes are searched at once.
@@ -34,11 +34,12 @@ from tierwise.inversions.searching import search_tiers, starting_orders
 from tierwise.model.priors import log_prior_of_sizes
 from tierwise.partition.choose import partition_function
 from tierwise.searching.result import Candidate, Search
-from tierwise.searching.size_space import SizeSpace
+from tierwise.searching.size_space import SizeSpace, neighbouring_tiers
+from tierwise.searching.structural_em import MOST_WORK, StructuralSearch
 from tierwise.tiers import log_number_of_tiers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     import numpy.typing as npt
 
@@ -62,14 +63,17 @@ MOST_ITEMS_FOR_PROOF = 12
 # With a theta per tier all tiers of so many items are enumerated, in 0.3 to 0.7 seconds. Local
 # search takes a hundredth of one, but its kernels took ten seconds more to compile.
 _MOST_ITEMS_OF_LINES = 10
-# Of so many items the neighbours of the best tiers by moves of single items are looked at, too.
-_MOST_ITEMS_TO_MOVE = 40
 # With more items and at least so many answers, one start leads about where others do: to the same
 # tiers in four data sets of 134 to 300 items, and 0.3 log units behind with 30 answers about 120.
 # With 8 answers about 150 items it ended five log units behind the best.
 _MOST_ITEMS_WITH_STARTS, _FEWEST_FOR_ONE_START = 100, 20
 # Orders that the local search begins with; fewer where items are many.
 _STARTS, _ITEMS_OF_ALL_STARTS = 8, 1200
+
+
+# Structural EM values some hundred tiers. By the criterion itself so many are compared, because
+# what it maximises is about the same.
+_MOST_KEPT = 12
 
 
 def can_be_proved(source: AnswerSource) -> bool:
@@ -86,7 +90,7 @@ def search_all_sizes(
     Parameters
     ----------
     source
-        Weak orders or battles, with the distance inversions.
+        The answers, with the distance inversions.
     judge
         What makes tiers better. For weak orders, "likelihood" maximises the paper's criterion I,
         and "posterior" the same less 1 for each tier; for battles with the prior of sizes.
@@ -104,6 +108,7 @@ def search_all_sizes(
     can = source.capabilities
     assert can.all_sizes is not None
     found = _ENGINES[can.all_sizes](source, judge, rng)
+    settings = replace(settings, most_work=MOST_WORK)
     distinct = {one.labels.tobytes(): one for one in reversed(found)}
     return [
         solution_at(source, one, settings) for one in found if one is distinct[one.labels.tobytes()]
@@ -159,10 +164,22 @@ def _tiers_of_battles(
     return [unproved_at(source, labels, method) for labels, method in found]
 
 
+def _tiers_of_completions(
+    source: AnswerSource, judge: Judge, rng: np.random.Generator
+) -> list[Consensus]:
+    """Find good tiers by structural EM, the best first; then what they are compared to."""
+    prior_sizes: SizesPriorName = "uniform" if judge.criterion == "likelihood" else "penalised"
+    search = StructuralSearch(source, prior_sizes, rng)
+    found = [search.consensus(one, "structural EM") for one in search.run()[:_MOST_KEPT]]
+    found.append(search.consensus(search.strict(), "insertion"))
+    return [*found, search.consensus(search.single(), "one tier")]
+
+
 # What searches tiers of all sizes at once: a further engine is a further entry.
 _ENGINES: dict[AllSizes, Callable[[AnswerSource, Judge, np.random.Generator], list[Consensus]]] = {
     "weak orders": _tiers_of_weak_orders,
     "comparisons": _tiers_of_battles,
+    "completions": _tiers_of_completions,
 }
 
 
@@ -293,7 +310,7 @@ def _search_lines(single: Search, source: AnswerSource, setting: Setting, judge:
         labels, method = found.labels, "local search over ordered partitions"
     scorer = _ScoreOfLines(source, line_objective(counts, prior), judge)
     board = {tuple(np.bincount(labels).tolist()): (scorer(labels), labels)}
-    for other in _neighbours(labels):
+    for other in neighbouring_tiers(labels):
         score, sizes = scorer(other), tuple(np.bincount(other).tolist())
         if sizes not in board or score > board[sizes][0]:
             board[sizes] = score, other
@@ -350,26 +367,6 @@ class _ScoreOfLines:
         lines = lines_of_tiers(self.source.weak_orders, labels, self.objective)
         score = lines.log_likelihood("tier") - log_number_of_tiers(sizes)
         return score + log_prior_of_sizes(self.judge.prior_sizes, sizes)
-
-
-def _neighbours(labels: npt.NDArray[np.int64]) -> Iterator[npt.NDArray[np.int64]]:
-    """Join tiers that follow each other; of few items, move one to a tier beside its own."""
-    n_tiers = int(labels.max()) + 1
-    for tier in range(n_tiers - 1):
-        yield np.where(labels > tier, labels - 1, labels)
-    if len(labels) > _MOST_ITEMS_TO_MOVE:
-        return
-    for item, tier in enumerate(labels.tolist()):
-        alone = int((labels == tier).sum()) == 1
-        # Tiers have even numbers now, and room for a new one between them.
-        places = [2 * tier - 2, 2 * tier - 1, 2 * tier + 1, 2 * tier + 2]
-        if alone:
-            places = [2 * tier - 2, 2 * tier - 3, 2 * tier + 3, 2 * tier + 2]
-        for place in places:
-            if -1 <= place <= 2 * n_tiers - 1:
-                moved = 2 * labels
-                moved[item] = place
-                yield np.unique(moved, return_inverse=True)[1].astype(np.int64)
 
 
 def _fit_of_lines(

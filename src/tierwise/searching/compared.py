@@ -20,6 +20,7 @@ from tierwise.fitting.solve import Settings as FitSettings
 from tierwise.fitting.solve import solution_at, unproved_at
 from tierwise.luce.search import Limits
 from tierwise.model.priors import Priors, allows_every_theta, as_theta_prior
+from tierwise.searching import structural_em
 from tierwise.searching.all_sizes import ComparedThetas, kinds_of
 from tierwise.searching.evaluate import (
     Criterion,
@@ -227,7 +228,7 @@ def worth_comparing(
     kept, left_out = [], {}
     for source in sources:
         name = source.distance.name
-        if not source.capabilities.searched_at_once:
+        if not source.capabilities.searched_in_seconds:
             if _seconds_of_search(source, depth, start) <= budget.beside_others:
                 kept.append(source)
             else:
@@ -272,7 +273,7 @@ def sources_of(
     if not (isinstance(distance, str) and distance == "auto") or data.only_distance is not None:
         return [source_of(data, distance)]
     every = [source_of(data, name) for name in COMPARED_DISTANCES]
-    at_once = [source for source in every if source.capabilities.searched_at_once]
+    at_once = [source for source in every if source.capabilities.searched_in_seconds]
     most = budget.beside_others if at_once else budget.alone
     affordable = [
         source
@@ -283,10 +284,11 @@ def sources_of(
 
 
 def _seconds_of_search(source: AnswerSource, depth: Depth, start: Sizes) -> float:
-    """Estimate how long a search takes, all sizes or as many as a greedy one compares."""
+    """Estimate how long a search takes: all sizes, at once or one by one, or a greedy search."""
     n_items = len(source.items)
     n_compared = float(min(2 ** (n_items - 1), _SIZES_OF_A_GREEDY_STEP * n_items))
     if not source.is_known(start):
-        return n_compared * seconds_of_answers(source, start, depth)
+        one_by_one = n_compared * seconds_of_answers(source, start, depth)
+        return min(one_by_one, structural_em.seconds_of_search(source, start))
     strict = seconds_of((1,) * n_items, source.distance, depth)
     return n_compared * max(seconds_of(start, source.distance, depth), strict)

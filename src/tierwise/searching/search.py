@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from itertools import islice
+from math import isinf
 from typing import Literal, TypeAlias, get_args
 
 from tierwise._util.checks import (
@@ -32,7 +33,7 @@ from tierwise.model.priors import (
     check_priors,
     log_prior_of_sizes,
 )
-from tierwise.searching import all_sizes
+from tierwise.searching import all_sizes, structural_em
 from tierwise.searching.compared import (
     Budget,
     FamilyChoice,
@@ -292,9 +293,8 @@ def _run(
     at_once = (
         strategy == "auto"
         and space == SizeSpace(space.n_items)
-        and space.n_items > _most_items_one_by_one(setting.source)
         and exploration.judge.criterion in ("posterior", "likelihood")
-        and setting.source.capabilities.searched_at_once
+        and _is_searched_at_once(exploration, start, most_seconds)
     )
     # Of few items all sizes are evaluated, so that the leaderboard is complete.
     by_bounds = (
@@ -323,6 +323,18 @@ def _run(
             raise
         return True, name
     return False, name
+
+
+def _is_searched_at_once(exploration: Exploration, start: Sizes, most_seconds: float) -> bool:
+    """Whether tiers of all sizes are searched at once, and not fitted one by one."""
+    source, n_items = exploration.evaluator.setting.source, exploration.space.n_items
+    few = n_items <= _most_items_one_by_one(source)
+    if source.capabilities.searched_in_seconds:
+        return not few
+    if isinf(structural_em.seconds_of_search(source, start)):
+        return False
+    depth = exploration.judge.depth
+    return not few or _choose(exploration.space, depth, source, most_seconds) != "exhaustive"
 
 
 def _most_items_one_by_one(source: AnswerSource) -> int:

@@ -6,6 +6,9 @@ from itertools import combinations, pairwise
 from math import comb
 from typing import Literal, TypeAlias, get_args
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tierwise._util.checks import check_count
 from tierwise.errors import InputError
 from tierwise.tiers import Sizes, adjacent_shifts, check_sizes, compositions, neighbours
@@ -15,6 +18,8 @@ Moves: TypeAlias = Literal["split-merge-shift", "adjacent"]
 # Up to so many tiers any number of neighbours is joined in a leap, beyond only so many.
 _FEW_TIERS = 12
 _MOST_JOINED = 4
+# Of so many items tiers that differ by the move of a single item are neighbours, too.
+_MOST_ITEMS_TO_MOVE = 40
 
 
 def check_moves(moves: str) -> None:
@@ -211,3 +216,23 @@ def between_cuts(cuts: Sequence[int], n_items: int) -> Sizes:
     (1, 2, 4)
     """
     return tuple(right - left for left, right in pairwise((0, *cuts, n_items)))
+
+
+def neighbouring_tiers(labels: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    """Join tiers that follow each other; of few items, move one to a tier beside its own."""
+    n_tiers = int(labels.max()) + 1
+    for tier in range(n_tiers - 1):
+        yield np.where(labels > tier, labels - 1, labels)
+    if len(labels) > _MOST_ITEMS_TO_MOVE:
+        return
+    for item, tier in enumerate(labels.tolist()):
+        alone = int((labels == tier).sum()) == 1
+        # Tiers have even numbers now, and room for a new one between them.
+        places = [2 * tier - 2, 2 * tier - 1, 2 * tier + 1, 2 * tier + 2]
+        if alone:
+            places = [2 * tier - 2, 2 * tier - 3, 2 * tier + 3, 2 * tier + 2]
+        for place in places:
+            if -1 <= place <= 2 * n_tiers - 1:
+                moved = 2 * labels
+                moved[item] = place
+                yield np.unique(moved, return_inverse=True)[1].astype(np.int64)
