@@ -153,7 +153,8 @@ def search(
         `Greedy`, `Tabu` and `Genetic` have options, such as where to start. "auto" is exhaustive if
         that takes seconds (up to about 13 items), otherwise greedy; of 11 or 12 items it fits only
         the sizes that no bound rules out. For inversions it finds the best tiers of all sizes at
-        once, for any number of items.
+        once, for any number of items; if answers have gaps, by structural EM, as long as their
+        completions can be summed over.
     n_tiers
         Consider only this number of tiers.
     max_tiers
