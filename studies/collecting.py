@@ -415,7 +415,7 @@ def tell(results: Results, settings: Settings) -> str:
         "many votes each way needs for it, beside random ones that began with the same batch: the "
         "geometric mean over collections, with its standard error. Collections that did not reach "
         "the goal with as many votes as the random ones are counted, and not part of the ratio. "
-        "Wrong is the share of pairs of which something is claimed that is not true, on average "
+        "Wrong is the share of pairs about which a false claim is made, on average "
         "over looks and collections.",
         _table_of_asking(results["asked"]),
         CONCLUSION,

@@ -159,8 +159,8 @@ def tell(results: Results, settings: Settings) -> str:
         "The share of differing pairs that are separated, in the right order. A dash means that "
         "the test could not be made: too few data sets were without gaps.",
         table(columns, differ),
-        "In the wrong order are "
-        + ", ".join(f"{n_wrong[way]:,} of {n_differ[way]:,} pairs ({titles[way]})" for way in WAYS)
+        "Pairs that are separated in the wrong order: "
+        + ", ".join(f"{n_wrong[way]:,} of {n_differ[way]:,} ({titles[way]})" for way in WAYS)
         + ".",
         "The share of equally good pairs that are separated.",
         table(columns, alike),

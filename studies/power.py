@@ -159,8 +159,9 @@ def tell(results: Results, settings: Settings) -> str:
         "the share of rankings in which an item of the first tier is ahead of one of the second. "
         "The table says which share of the pairs of different tiers is separated with a "
         "probability of 95% or more, in the right order, and how many rankings separate 80% of "
-        "them, with a 90% interval. Separated although they are tied, or in the wrong order, are "
-        f"at most {percent(worst)} of all pairs in any row.",
+        "them, with a 90% interval. In any row, at most "
+        f"{percent(worst)} of all pairs are separated although they are tied, or in the wrong "
+        "order.",
         table(HEADER, [cells_of(row) for row in results["rows"]]),
         _told_again(results),
     )

@@ -223,11 +223,12 @@ def tell(results: Results, settings: Settings) -> str:
             ],
         ),
         f"Under the sceptical prior at most {percent(worst)} of the claims are wrong, in any row. "
-        "Where some items are tied it is the best or nearly so, but for many items in few tiers, "
-        "where it is the worst: the posterior then expects more tiers than there are, though the "
-        "best tiers are fewer than the true ones. Where all worths differ it expects too few, and "
-        "priors that are uniform in L are better. The best tiers of these, however, can be nearly "
-        "strict although many items are tied (300 items, 40 tiers), and the best tiers are what "
+        "Where some items are tied it is the best or nearly so, except with many items in few "
+        "tiers, where it is the worst: there the posterior expects more tiers than there are, "
+        "though the best tiers are fewer than the true ones. Where all worths differ it expects "
+        "too few, and priors that are uniform in L are better. The best tiers of these, however, "
+        "can be nearly strict although many items are tied (300 items, 40 tiers), and the best "
+        "tiers are what "
         "is published.",
     )
 

@@ -37,6 +37,16 @@ BAD_FILES = {
         ["x.soc, line 7", "item 3", "not among the 2 items", "correct the row"],
     ),
     "empty file": ("x.csv", b"", {}, ["x.csv is empty", "at least one ranking"]),
+    "a picture": ("x.csv", b"\xff\xd8\xff\xe0\x00\x10JFIF", {}, ["x.csv is a picture", "as CSV"]),
+    "a PDF document": ("x.pdf", b"%PDF-1.7\n1 0 obj", {}, ["x.pdf is a PDF document", "as CSV"]),
+    "a web page": ("x.html", b"\n<!DOCTYPE html>\n<html>", {}, ["is a web page", "spreadsheet"]),
+    "an SPSS file": ("x.sav", b"$FL2@(#) IBM", {}, ["is an SPSS file", "save the table as CSV"]),
+    "an older Excel file": (
+        "x.xls",
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+        {},
+        ["x.xls is not an .xlsx file", "save it as .xlsx or CSV"],
+    ),
     "nothing but blank lines": ("x.soc", b"\n \n", {}, ["x.soc is empty"]),
     "too few cells": (
         "x.csv",

@@ -89,8 +89,7 @@ CASES = [
         (
             "3 rankings of 3 items",
             "Answer 1: beta first, then gamma, alpha.",
-            "Columns set aside (each holds a property of the items, not scores): 'Params (B)', "
-            "'Latency",
+            "hold a property of the items, not scores: they were set aside.",
         ),
     ),
     Case(

@@ -75,7 +75,7 @@ def test_the_page_says_how_the_file_was_read_and_whether_people_differ(survey, t
         run("report", survey, *words, "--by", "Age,Region", "--cluster", "School")
     text = page.read_text(encoding="utf-8")
     assert "Read from survey.csv: 80 rows." in text
-    assert "Columns set aside (each holds text, not ranks)" in text
+    assert "hold text, not ranks: they were set aside." in text
     assert "Do people differ?" in text
     assert "Age 50 or more" in text
     assert "drawing 7 clusters by" in text

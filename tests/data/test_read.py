@@ -78,7 +78,7 @@ def test_what_was_found_is_said():
         "Format: a data frame of pandas.",
         "Layout: battles, one row per comparison of two models, with the winner.",
         "3 columns read: 'model_a', 'model_b', 'winner'.",
-        "Column 'language' says nothing about who won: it was set aside.",
+        "Column 'language' does not say who won: it was set aside.",
     ]
     scores = tw.read_scores(pl.DataFrame(WIDE), "higher")
     assert scores.reading.columns == ("x", "y", "z")

@@ -83,6 +83,43 @@ def keep(tmp_path_factory):
     return report_on_pairs(tmp_path_factory.mktemp("keep") / "keep.html", "keep")
 
 
+@pytest.fixture(scope="module")
+def board(tmp_path_factory):
+    """The leaderboard of models with long names, one of which tries to be a program."""
+    rng = np.random.default_rng(1)
+    rows = []
+    for _ in range(600):
+        one, other = sorted(rng.choice(12, 2, replace=False))
+        won, lost = (one, other) if rng.random() < 0.7 else (other, one)
+        rows.append((NAMES[won - 6], NAMES[lost - 6], NAMES[won - 6]))
+    page = tmp_path_factory.mktemp("board") / "board.html"
+    tw.report(tw.Battles.from_rows(rows), page, rng=1)
+    return page.as_uri()
+
+
+@pytest.mark.parametrize("width", [1100, 1280])
+def test_all_columns_of_a_leaderboard_fit_a_laptop(browser, board, width):
+    look(browser, board, width)
+    assert browser.get_log("browser") == []
+    spare = browser.execute_script(
+        "return Array.from(document.querySelectorAll('.scroll'))"
+        ".map((one) => one.clientWidth - one.scrollWidth)"
+    )
+    assert len(spare) == 2
+    assert min(spare) >= 0
+
+
+def test_rows_of_a_leaderboard_are_named_by_their_items(browser, board):
+    look(browser, board, WIDTHS["phone"])
+    left = browser.execute_script(
+        "document.querySelectorAll('.scroll')[1].scrollLeft = 400;"
+        "return Array.from(document.querySelectorAll('tbody th[scope=row]'))"
+        ".map((one) => one.getBoundingClientRect().left)"
+    )
+    assert len(left) == 12
+    assert min(left) >= 0
+
+
 def look(browser, address, width, scheme="light"):
     browser.execute_cdp_cmd(
         "Emulation.setDeviceMetricsOverride",

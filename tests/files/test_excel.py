@@ -1,6 +1,7 @@
 """Sheets of Excel files: read as they are, and refused where they take far more than they hold."""
 
 from io import BytesIO
+from zipfile import ZipFile
 
 import pytest
 
@@ -21,6 +22,14 @@ CORNER = (
 
 def read(content):
     return read_rankings(BytesIO(content), format="xlsx")
+
+
+def packed(name):
+    """Return a packed file of another kind, such as a document."""
+    content = BytesIO()
+    with ZipFile(content, "w") as archive:
+        archive.writestr(name, "tea,milk")
+    return content.getvalue()
 
 
 def test_cells_with_and_without_references_and_shared_texts():
@@ -96,6 +105,7 @@ def test_texts_that_many_cells_share_count_as_often(monkeypatch):
         (b"PK\x03\x04" + bytes(600), r"cannot be read as an Excel file"),
         (workbook("<row><c></row>"), "cannot be read as an Excel file"),
         (workbook("", **{"xl/workbook.xml": "<workbook/>"}), "there is no sheet None"),
+        (packed("content.xml"), r"not an Excel file, but another packed file .* save the table"),
         (workbook("")[:-30], "cannot be read as an Excel file"),
     ],
 )

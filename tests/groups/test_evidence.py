@@ -195,6 +195,9 @@ def test_moves_and_side_by_side():
     assert (move.item, move.higher, move.lower) == ("a", "x", "y")
     assert move.places == pytest.approx((1, 4), abs=0.2)
     assert move.probability > 0.95
+    # What rounds to certainty is not called certain.
+    assert "very strong evidence that groups differ (Bayes factor more than" in found.summary()
+    assert "(probability > 99%)" in " ".join(found["group"].verdict().split())
     assert found.to_frame(backend="pyarrow").num_rows == 4
     plain = found.to_dict()
     assert plain["columns"][0]["preferred"] == "own"

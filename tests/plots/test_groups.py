@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import matplotlib as mpl
 import numpy as np
+import pyarrow as pa
 import pytest
 from matplotlib.figure import Figure
 
@@ -140,3 +141,16 @@ def test_legend_of_memberships_fits_the_figure_of_the_report(n_groups):
     assert box.x1 <= figure.bbox.x1
     assert box.y1 <= figure.bbox.y1
     assert ax.get_window_extent().height > 0.25 * figure.bbox.height
+
+
+def test_people_of_a_tree_do_not_run_into_their_tiers():
+    """Three worths take more than one line."""
+    orders = [["a", "b", "c"]] * 30 + [["a", "c", "b"]] * 5
+    answers = tw.Rankings.from_orderings([*orders, *([order[::-1] for order in orders])])
+    answers = answers.with_people(pa.table({"sex": ["f"] * 35 + ["m"] * 35}))
+    ax = plots.group_tree(tw.group_tree(answers, by="sex", family="luce"))
+    ax.figure.draw_without_rendering()
+    labels = [text for text in ax.texts if "worths" in text.get_text()]
+    assert len(labels) == 2
+    tiers = min(patch.get_window_extent().x0 for patch in ax.patches)
+    assert all(label.get_window_extent().x1 < tiers for label in labels)

@@ -48,6 +48,21 @@ def test_labels_of_25_items_do_not_overlap(name, many_rankings, many_tiers, many
 
 
 @pytest.mark.parametrize("name", ["pairwise_matrix", "co_tier_matrix"])
+def test_a_few_items_with_long_names_leave_room_for_all_labels(name):
+    names = [f"A rather long name of an item, number {number}" for number in range(3)]
+    tiers = tw.Tiers.from_sizes((1, 2), names)
+    rankings = tw.ClusteredLuce(tiers, (2, 1)).sample(30, rng=1)
+    sampled = tw.sample_posterior(rankings, (1, 2), family="mallows", rng=1, draws=50)
+    ax = drawings(rankings, tiers, sampled)[name]()
+    assert_labels_apart(ax)
+    figure = ax.figure.bbox
+    for one in ax.figure.axes[1].yaxis.label, *ax.get_yticklabels():
+        box = one.get_window_extent()
+        assert figure.x0 <= box.x0 < box.x1 <= figure.x1
+        assert figure.y0 <= box.y0 < box.y1 <= figure.y1
+
+
+@pytest.mark.parametrize("name", ["pairwise_matrix", "co_tier_matrix"])
 def test_nor_do_they_at_the_size_of_the_report(name, many_rankings, many_tiers, many_sampled):
     figure = Figure(figsize=matrix_size(many_tiers.items), layout="constrained")
     with mpl.rc_context({"font.size": FONT_SIZE}):

@@ -264,3 +264,13 @@ def test_agreement_along_tiers_needs_a_theta():
     fit = tw.search(tw.load_political_goals(), family="luce").best
     with pytest.raises(tw.InputError, match=r"plots\.strengths"):
         plots.agreement_along_tiers(fit)
+
+
+def test_a_tier_of_many_long_names_says_how_many_there_are():
+    names = [f"A rather long name of an item, number {number}" for number in range(4)]
+    tiers = tw.Tiers.from_sizes((1, 3), names)
+    fit = tw.fit(tw.ClusteredLuce(tiers, (2, 1)).sample(30, rng=1), tiers=tiers, family="luce")
+    first, second = [label.get_text() for label in plots.strengths(fit).get_yticklabels()]
+    assert first == f"1  {names[0]}"
+    assert second.startswith("2  A rather")
+    assert second.endswith("1 and 2 more")

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+import tierwise as tw
 from tierwise import InputError, plots
 
 
@@ -26,3 +27,9 @@ def test_ranks_of_a_chain_are_counted(posterior):
 def test_unknown_quantities_are_refused(posterior):
     with pytest.raises(InputError, match="'tier' is not a quantity"):
         plots.trace(posterior, "tier")
+
+
+def test_ranks_are_whole_numbers_below_an_axis_of_few_items(goals):
+    ax = plots.rank_intervals(tw.leaderboard(goals, rng=1))
+    ax.figure.draw_without_rendering()
+    assert {label.get_text() for label in ax.get_xticklabels()} <= set("012345")

@@ -1,8 +1,12 @@
+import itertools
+
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 import tierwise as tw
 from tierwise import InputError, plots
+from tierwise.plots import style
 from tierwise.searching.merging import merge_even_pairs
 
 
@@ -52,6 +56,17 @@ def test_merging_shows_each_step(goals):
     # Two groups are left, so two lines reach the right end.
     end = ax.get_xlim()[1]
     assert sum(line.get_xdata()[-1] == end for line in ax.lines) == 2
+
+
+def test_numbers_of_many_steps_do_not_touch():
+    items = [f"item {number}" for number in range(30)]
+    even = tw.Rankings.from_orderings([items, items[::-1]])
+    figure = Figure(figsize=(4.6, style.height_for(30)), layout="constrained")  # as in reports
+    ax = plots.merging_steps(merge_even_pairs(even, tolerance=0.5), ax=figure.add_subplot())
+    figure.draw_without_rendering()
+    boxes = [label.get_window_extent() for label in ax.get_xticklabels()]
+    assert len(boxes) > 5
+    assert all(left.x1 < right.x0 for left, right in itertools.pairwise(boxes))
 
 
 def test_merging_of_a_search_is_that_of_its_start(found):

@@ -16,6 +16,7 @@ from tests.unrendered import no_forecasts, unrendered_figures
 from tierwise import InputError, Rankings, Tiers
 from tierwise.model.ranks import shares_of_tiers
 from tierwise.reporting.report import render
+from tierwise.reporting.tables import items_table
 
 pytestmark = pytest.mark.thorough
 
@@ -387,3 +388,13 @@ def test_what_is_not_certain_is_not_called_so(tmp_path):
         text = render(replace(analysis, sampled=sampled), None)
     assert '<span class="sure">&gt; 99%</span>' in text
     assert '<span class="sure">100%</span>' not in text
+
+
+def test_a_single_tier_does_not_claim_to_be_certain(tmp_path):
+    """Every draw puts every item among all ranks: that says nothing about the data."""
+    even = Rankings.from_orderings([["a", "b"], ["b", "a"]] * 5)
+    analysis, text, page = write(even, tmp_path)
+    assert len(analysis.fit.tiers) == 1
+    assert 'class="sure"' not in text
+    assert "tier-probabilities-title" not in page.ids
+    assert items_table(analysis).columns == ("item", "tier", "mean rank")

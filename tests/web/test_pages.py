@@ -151,6 +151,16 @@ def test_wrong_files_are_told_apart(client):
     assert "survey.csv, line 2: the rank of item 'milk' is 'x', which is not a number" in wrong
 
 
+def test_where_a_file_is_no_table_another_is_offered_at_once(client):
+    page = client.get(give(client, b"\xff\xd8\xff\xe0\x00\x10JFIF", "photo.jpg"))
+    assert "Reading photo.jpg" in words(page)
+    assert "photo.jpg is a picture, not a table" in words(page)
+    assert page.text.count("Use another file") == 1
+    assert page.text.index("Use another file") < page.text.index("Is something wrong?")
+    page = client.get(give(client, GRID))
+    assert page.text.index("Use another file") > page.text.index("Is something wrong?")
+
+
 def test_columns_are_assigned_by_hand(client):
     here = give(client, "who,age,tea,coffee,milk\nAnn,3,1,2,3\nBob,2,3,2,1\nEve,1,2,1,3\n")
     roles = "&".join(f"role-{column}=items" for column in (2, 3, 4))

@@ -95,6 +95,8 @@ def shortened_names(names: Sequence[str], width: int) -> list[str]:
     --------
     >>> shortened_names(["llama-3.1-405b-instruct", "llama-3.1-070b-instruct", "tea"], 14)
     ['llam…405b-ins…', 'llam…070b-ins…', 'tea']
+    >>> shortened_names(["a-model-of-size-1-instruct", "a-model-of-size-11-instruct"], 18)
+    ['a-mod…1-instruct', 'a-mod…11-instruct']
     """
     shown = [shortened(name, width) for name in names]
     for short in {one for one in shown if shown.count(one) > 1}:
@@ -106,9 +108,11 @@ def shortened_names(names: Sequence[str], width: int) -> list[str]:
 
 
 def _first_difference(names: Sequence[str]) -> int:
-    """Return how many letters all names begin with."""
+    """Return how many letters all names begin with, not counting the start of a number."""
     pairs = zip(*(name.ljust(max(map(len, names))) for name in names), strict=True)
-    return next((place for place, marks in enumerate(pairs) if len(set(marks)) > 1), 0)
+    place = next((place for place, marks in enumerate(pairs) if len(set(marks)) > 1), 0)
+    digits = re.search(r"\d{0,8}$", names[0][:place])
+    return place - len(digits[0]) if digits else place
 
 
 def _around(name: str, place: int, width: int) -> str:

@@ -138,7 +138,7 @@ class Meetings:
 
     @cached_property
     def successes(self) -> Floats:
-        """How often that happened of which each effect raises the chance."""
+        """How often the outcome occurred that each effect makes more probable."""
         counts = {"position": self.won.sum()}
         if self.drawn is not None:
             counts["draws"] = self.drawn.sum()

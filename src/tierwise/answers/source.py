@@ -105,7 +105,7 @@ class AnswerSource(ABC):
 
     @property
     def resampled_wins(self) -> Callable[[np.random.Generator], Floats] | None:
-        """Draws battles again, if it is known of which there could be others."""
+        """Draws battles again, where it is known which others there could be."""
         return None
 
     def _lacking(self, what: str) -> InputError:

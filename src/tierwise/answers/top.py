@@ -88,7 +88,7 @@ def groups_of(first: Places, sizes: Sizes) -> Groups:
 
 
 class TopAnswers(ExactCompletions):
-    """Answers of which only the last group, below all others, leaves its blocks open.
+    """Answers in which only the last group, below all others, leaves its blocks open.
 
     Parameters
     ----------

@@ -245,7 +245,7 @@ def spread_of_answers(ratio: float, *, surprising: bool) -> str:
 def _spread_statement(what: str, ratio: float, *, surprising: bool) -> str:
     if np.isnan(ratio):
         return f"{what} should not vary at all."
-    meaning = ": some people agree with the tiers more than others." if surprising else "."
+    meaning = ", so some people agree with the tiers more than others." if surprising else "."
     return f"the variance of {what} is {ratio:.2f} times the expected one{meaning}"
 
 

@@ -67,8 +67,8 @@ File: TypeAlias = Annotated[
     str,
     typer.Argument(
         metavar="FILE",
-        help="CSV, Excel, Parquet, PrefLib, BLT or sushi file with rankings. Use - for "
-        "standard input.",
+        help="CSV, Excel, Parquet, PrefLib, BLT or sushi file with rankings, pairs, battles, "
+        "scores (add --better) or choices of the best and the worst. Use - for standard input.",
         show_default=False,
     ),
 ]

@@ -74,7 +74,7 @@ def report_command(
         Literal["auto", "bootstrap", "posterior"],
         options.option(
             _REPORT,
-            "How to find how certain the tiers are: draws from the posterior, or resampled "
+            "How to find out how certain the tiers are: draws from the posterior, or resampled "
             "answers. auto is the posterior if there is one.",
         ),
     ] = "auto",

@@ -144,7 +144,7 @@ def long_scores(
 def long_roles(
     names: Sequence[Item], said: tuple[str | None, str | None, str | None]
 ) -> tuple[int, int, int]:
-    """Find the columns of task, item and score, of which the user may name some."""
+    """Find the columns of task, item and score; the user may have named some."""
     task, item, score = said
     # Folds of one data set are what methods were compared on where no column names data sets.
     repeats = [_without_id(name) for name in names if numbers_repeats(name)]

@@ -414,7 +414,7 @@ class CountsOnDemand(Counts):
 def _total(
     counted: Iterable[_Result | None], add: Callable[[_Result, _Result], _Result]
 ) -> _Result:
-    """Add the counts of pieces, of which some may be None: nothing counts there."""
+    """Add the counts of pieces; None is a piece in which nothing counts."""
     some = (counts for counts in counted if counts is not None)
     first = next(some, None)
     if first is None:

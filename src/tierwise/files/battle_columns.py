@@ -98,7 +98,7 @@ def are_battles(names: Iterable[object]) -> bool:
 
 
 def _pair_in(pairs: Iterable[tuple[str, str]], known: Container[str]) -> tuple[str, str] | None:
-    """Return the first pair of names of which both are known."""
+    """Return the first pair of names that are both known."""
     return next((pair for pair in pairs if all(plain_word(name) in known for name in pair)), None)
 
 

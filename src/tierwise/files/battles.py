@@ -74,7 +74,7 @@ def _notes(names: Sequence[str], roles: Roles, n_rows: int) -> ReadingNotes:
         columns=tuple(names[number] for number in roles.answers),
         weights="" if roles.weight is None else names[roles.weight],
         aside=tuple(
-            Aside(name, "says nothing about who won")
+            Aside(name, "does not say who won")
             for number, name in enumerate(names)
             if number not in read
         ),

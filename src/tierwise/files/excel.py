@@ -78,6 +78,7 @@ def read_sheet(source: Source, sheet: str | int | None = None) -> Sheet:
     with _errors_say_so(source, CalamineError), source.open() as stream:
         with ZipFile(BytesIO(stream.read())) as packed:
             parts = _Parts(packed)
+            parts.check_workbook(source.name)
             part_of = parts.sheets()
             name = _find_sheet(list(part_of), sheet)
             _measure_sheet(parts.content(part_of[name]), parts.content(_STRINGS), name)
@@ -94,7 +95,9 @@ def sheet_names(source: Source) -> list[str]:
         source.open() as stream,
         ZipFile(BytesIO(stream.read())) as packed,
     ):
-        return list(_Parts(packed).sheets())
+        parts = _Parts(packed)
+        parts.check_workbook(source.name)
+        return list(parts.sheets())
 
 
 @contextmanager
@@ -128,6 +131,14 @@ class _Parts:
             if name in self._entries:
                 raise BadZipFile(f"{entry.filename} occurs twice")
             self._entries[name] = entry
+
+    def check_workbook(self, name: str) -> None:
+        """Refuse packed files of another kind: documents, archives, other spreadsheets."""
+        if _WORKBOOK not in self._entries:
+            raise InputError(
+                f"{name} is not an Excel file, but another packed file (.zip, .ods, .docx, ...): "
+                "unpack it, or open it and save the table as .xlsx or CSV"
+            )
 
     def sheets(self) -> dict[str, str]:
         """Return the part that holds each sheet, by the sheet's name, in their order."""

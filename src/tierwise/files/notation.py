@@ -40,7 +40,7 @@ def with_new_names(answers: Sequence[Answer], rename: Mapping[str, str]) -> list
 
 
 def parse_ranking(said: str, where: str) -> Answer:
-    """Read items, best first, of which some are tied."""
+    """Read items, best first, some of them tied."""
     answer: Answer = []
     for entry in _BETTER.split(said):
         tied = [name.strip() for name in _TIED.split(entry)]

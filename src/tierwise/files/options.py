@@ -201,6 +201,9 @@ class ReadingNotes:
         --------
         >>> ReadingNotes(aside=(Aside("Age", "holds numbers that are not ranks"),)).set_aside()
         ["Column 'Age' holds numbers that are not ranks: it was set aside."]
+        >>> columns = [Aside(name, "does not name a place") for name in ("Start", "End")]
+        >>> ReadingNotes(aside=tuple(columns)).set_aside()
+        ["Columns 'Start', 'End' do not name a place: they were set aside."]
         """
         of_reason: dict[str, list[str]] = {}
         for one in self.aside:
@@ -210,7 +213,9 @@ class ReadingNotes:
             if len(columns) == 1:
                 sentences.append(f"Column {quoted(columns[0])} {why}: it was set aside.")
             else:
-                sentences.append(f"Columns set aside (each {why}): {_listed(columns)}.")
+                sentences.append(
+                    f"Columns {_listed(columns)} {_of_several(why)}: they were set aside."
+                )
         return [
             *sentences,
             *(one if isinstance(one, str) else f"{say(one)}." for one in self.remarks),
@@ -249,6 +254,13 @@ class ReadingNotes:
             "remarks": [one if isinstance(one, str) else one.problem for one in self.remarks],
             "n_answers": self.n_answers,
         }
+
+
+def _of_several(why: str) -> str:
+    """Say of several columns what is said of one: put the verb into the plural."""
+    verb, _, rest = why.partition(" ")
+    several = {"is": "are", "does": "do", "has": "have"}.get(verb, verb.removesuffix("s"))
+    return f"{several} {rest}"
 
 
 def say_blank(numbers: "list[int]", unit: str) -> tuple[str, ...]:

@@ -39,7 +39,25 @@ _OF_SUFFIX: dict[str, FileFormat] = {
 _OF_BEGINNING: dict[bytes, FileFormat] = {
     b"PAR1": "parquet",
     b"PK\x03\x04": "xlsx",
+    b"\xd0\xcf\x11\xe0": "xlsx",  # .xls, or protected by a password: its reader says so
     b'{"': "jsonl",
+}
+# Files that people give by mistake: how they begin, what they are, and what to do.
+_SAVE = "open it in its program and save the table as CSV or .xlsx"
+_NOT_TABLES = {
+    b"%PDF": ("a PDF document", "give the table that it was made from, as CSV or .xlsx"),
+    b"\x89PNG": ("a picture", "give the table that it shows, as CSV or .xlsx"),
+    b"\xff\xd8\xff": ("a picture", "give the table that it shows, as CSV or .xlsx"),
+    b"GIF8": ("a picture", "give the table that it shows, as CSV or .xlsx"),
+    b"{\\rtf": ("a text document", _SAVE),
+    b"<!doctype html": ("a web page", "copy its table into a spreadsheet, and save that as CSV"),
+    b"<html": ("a web page", "copy its table into a spreadsheet, and save that as CSV"),
+    b"\x1f\x8b": ("a compressed file", "unpack it"),
+    b"7z\xbc\xaf": ("a compressed file", "unpack it"),
+    b"Rar!": ("a compressed file", "unpack it"),
+    b"$FL": ("an SPSS file", _SAVE),
+    b"<stata_dta>": ("a Stata file", _SAVE),
+    b"SQLite format": ("a database", "export the table as CSV"),
 }
 
 
@@ -136,6 +154,10 @@ def find_source(readable: Readable) -> Source:
         ) from None
     if not start.strip():
         raise InputError(f"{source.name} is empty: it must hold at least one ranking")
+    first = start.removeprefix(b"\xef\xbb\xbf").lstrip()[:20].lower()
+    for beginning, (what, remedy) in _NOT_TABLES.items():
+        if first.startswith(beginning.lower()):
+            raise InputError(f"{source.name} is {what}, not a table: {remedy}")
     return source
 
 

@@ -397,7 +397,7 @@ class _Seen:
         return any(2 * len(set(self.words(one))) <= self.sample.num_rows for one in texts)
 
     def check_vocabulary(self, texts: Sequence[int]) -> None:
-        """Refuse columns of which some hold other texts than the rest, unless they name places."""
+        """Refuse columns if some hold different texts from the rest, unless they name places."""
         if self.options.items is not None or self.sample.num_rows < 2 or len(texts) < 3:
             return
         if any(columns <= {title.lower() for title in self.titles} for columns in _OF_BATTLES):

@@ -81,7 +81,7 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class GivenTiers(ABC):
-    """Pairwise answers and given tiers, of which theta and the mistake probability are unknown.
+    """Pairwise answers and given tiers; theta and the mistake probability are unknown.
 
     Attributes
     ----------

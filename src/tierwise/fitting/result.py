@@ -128,6 +128,12 @@ class Reference(Result):
     optimal: bool
     log_posterior: float = nan
 
+    @property
+    def in_words(self) -> str:
+        """The name as it stands in a sentence."""
+        said = {"strict consensus": "the strict consensus", "no tiers": "a single tier"}
+        return said.get(self.name, self.name)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain values, as in JSON; None stands for NaN and infinity."""
         fields = {**vars(self), "tiers": plain_tiers(self.tiers)}
@@ -504,7 +510,7 @@ class Fit(Result):
         return f"{self._verdict_of_own()} {said}".strip()
 
     def _verdict_of_own(self) -> str:
-        """Say how far behind the best tiers of the same sizes one's own are."""
+        """Say how far the reader's own tiers are behind the best of the same sizes."""
         if self.best_of_sizes is None or self.behind is None:
             return ""
         if self.best_of_sizes.tiers == self.tiers:
@@ -523,23 +529,23 @@ class Fit(Result):
         error = hypot(self.log_likelihood_error, rival.log_likelihood_error)
         if error > 0 and abs(lead) < 2 * error:
             return (
-                f"It is undecided whether these tiers or {rival.name} describe the {what} "
+                f"It is undecided whether these tiers or {rival.in_words} describe the {what} "
                 f"better: the criteria differ by {lead:.2f}, with a standard error of "
                 f"{error:.2g}."
             )
         if lead >= 0 and len(self.tiers) == 1:
             return f"All items are in one tier: a strict order does not describe the {what} better."
         if lead >= 0:
-            names = " and ".join(other.name for other in self.references)
+            names = " and ".join(other.in_words for other in self.references)
             return f"These tiers describe the {what} at least as well as {names}."
         if len(self.tiers) == 1 and lead > -_CHANCE_LEAD:
             return (
-                f"All items are in one tier. The criterion of {rival.name} is higher "
+                f"All items are in one tier. The criterion of {rival.in_words} is higher "
                 f"({rival.criterion:.2f} against {own:.2f}), but this may be chance: a search "
                 "takes that into account."
             )
         better = (
-            f"{rival.name} describes the {what} better "
+            f"{rival.in_words} describes the {what} better "
             f"(criterion {rival.criterion:.2f} against {own:.2f})"
         )
         if any(other.criterion > own for other in self.references[-1:]):
@@ -555,17 +561,17 @@ class Fit(Result):
         lead = self.log_posterior - rival.log_posterior
         if lead >= 0 and len(self.tiers) == 1:
             return (
-                f"All items are in one tier: {rival.name} is {behind_in_words(lead)} in "
+                f"All items are in one tier: {rival.in_words} is {behind_in_words(lead)} in "
                 f"{BEHIND_IS}."
             )
         if lead >= 0:
             return (
-                f"These tiers describe the {what} better than {rival.name}, which is "
+                f"These tiers describe the {what} better than {rival.in_words}, which is "
                 f"{behind_in_words(lead)} in {BEHIND_IS}."
             )
         said = (
-            f"{rival.name} describes the {what} better: these tiers are {behind_in_words(-lead)} "
-            f"in {BEHIND_IS}"
+            f"{rival.in_words} describes the {what} better: these tiers are "
+            f"{behind_in_words(-lead)} in {BEHIND_IS}"
         )
         if rival.name == "no tiers":
             return f"Do not report these tiers, because they are worse than none: {said}."

@@ -60,7 +60,7 @@ def solve_several_thetas(
     Parameters
     ----------
     source
-        The answers, of which all that thetas need must be known.
+        The answers; all that thetas need of them must be known.
     partition
         The partition function, which knows sizes, distance and concentration.
     starts

@@ -31,7 +31,7 @@ from tierwise._util.results import Result
 from tierwise._util.types import Estimate, plain_item, plain_number
 from tierwise.data.people import MISSING, Column, find_columns
 from tierwise.data.weights import answers_in_words
-from tierwise.errors import InputError, counted, use
+from tierwise.errors import InputError, counted, share_in_words, use
 from tierwise.groups.evidence import (
     GroupAnswers,
     PeopleGroup,
@@ -197,7 +197,7 @@ class ColumnComparison(Result):
         return (
             f"By {self.column}: {bayes_factor_in_words(factor)} that groups differ (Bayes factor "
             f"{factor_in_digits(factor)}); they {how} (probability "
-            f"{self.probabilities[self.preferred]:.3g})."
+            f"{_never_certain(self.probabilities[self.preferred])})."
         )
 
     def __repr__(self) -> str:
@@ -546,6 +546,11 @@ def _evidence_lines(one: ColumnComparison, width: int) -> list[str]:
     return textwrap.wrap(f"Log evidence: {'; '.join(parts)}. {chance}", width)
 
 
+def _never_certain(probability: float) -> str:
+    """Write a probability that follows from evidence: it may round to one, but never is."""
+    return share_in_words(min(probability, 1.0 - 2.0**-53))
+
+
 def _ranking_of_columns(columns: tuple[ColumnComparison, ...]) -> list[str]:
     wide = max(6, *(len(one.column) for one in columns))
     lines = [f"{'column':<{wide}}  groups  log Bayes factor of a difference"]
@@ -564,7 +569,9 @@ def _move_lines(one: ColumnComparison) -> list[str]:
     wide = max(len(str(move.item)) for move in shown)
     lines = ["Items that move most, by their mean place (1 is best):"]
     for move in shown[:_MOST_MOVES_SHOWN]:
-        sure = "" if isnan(move.probability) else f", probability {move.probability:.2f}"
+        sure = (
+            "" if isnan(move.probability) else f", probability {_never_certain(move.probability)}"
+        )
         lines.append(
             f"  {move.item!s:<{wide}}  {move.places[0]:.1f} in {move.higher}, "
             f"{move.places[1]:.1f} in {move.lower}{sure}"

@@ -371,11 +371,10 @@ def factor_in_digits(log_factor: float) -> str:
 
     Examples
     --------
-    >>> factor_in_digits(log(12.3)), factor_in_digits(230.3)
-    ('12', '1e+100')
+    >>> factor_in_digits(log(12.3)), factor_in_digits(log(54321)), factor_in_digits(230.3)
+    ('12', '54,321', 'more than a million')
     """
-    if log_factor < log(1e4):
-        value = exp(log_factor)
-        return f"{value:.2g}" if value < 100 else f"{value:,.0f}"
-    power = log_factor / log(10.0)
-    return f"1e+{power:.0f}"
+    if log_factor > log(1e6):
+        return "more than a million"
+    value = exp(log_factor)
+    return f"{value:.2g}" if value < 100 else f"{value:,.0f}"

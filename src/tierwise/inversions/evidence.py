@@ -338,7 +338,7 @@ def draw_thetas(
     concentration: Concentration,
     rng: np.random.Generator,
 ) -> _Floats:
-    """Draw theta, or that of each line, given tiers, of which there is one per row."""
+    """Draw theta, or the theta of each line, given tiers, one tier list per row."""
     n_draws, n_items = labels.shape
     shares = rng.random((n_draws, 1 if concentration == "single" else n_items))
     distinct, which = _distinct_rows(labels)

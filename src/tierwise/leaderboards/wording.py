@@ -72,12 +72,12 @@ def header_and_cells(board: Leaderboard) -> tuple[list[str], list[list[str]]]:
 
 def whole_note(board: Leaderboard) -> str:
     """Return the notes: what the numbers mean, and their limits."""
+    drawn = board.uncertainty == "posterior"
     sentences = [
         board.choice.sentence(),
         f"Ranks with {percent(board.level)} intervals, from {board.n_draws:,} "
-        f"{'draws of the posterior' if board.uncertainty == 'posterior' else 'replicates'}"
-        f"{'' if board.uncertainty == 'posterior' else f' ({board.uncertainty})'}.",
-        "100% means all of them, 0% none.",
+        f"{'draws of the posterior' if drawn else f'replicates ({board.uncertainty})'}.",
+        f"100% means every {'draw' if drawn else 'replicate'}, 0% none.",
         note_on_tiers(board),
         *_note_on_divided(board),
         *(effect.sentence() for effect in board.fit.effect_estimates),

@@ -50,7 +50,7 @@ Depth: TypeAlias = Literal["nearby", "everywhere"]
 """Whether better sizes are searched by the first way only, which is the quickest, or by all."""
 
 _Expected: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]
-# Short runs of which the best is followed to the end, and how many steps they have.
+# Short runs, the best of which is followed to the end, and how many steps they have.
 SHORT_RUNS = 5
 _STEPS_OF_A_SHORT_RUN = 5
 # Ways to merge and split that are tried in a round, how often each split is made again, how many of

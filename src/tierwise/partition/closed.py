@@ -120,7 +120,7 @@ class StrictDraws:
 
 
 def nearby_theta(n_items: int, theta: float) -> float:
-    """Return a theta close by of which there is only one in every so many percent.
+    """Return the nearest theta of a grid with one theta in every so many percent.
 
     Examples
     --------

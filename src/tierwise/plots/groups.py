@@ -282,8 +282,8 @@ def _label_of_node(node: Node) -> str:
     group = node.group
     who = textwrap.wrap(node.condition or group.name, _TREE_LABEL)
     numbers = group.parameters(3) if len(group.tiers) > 1 else "no tiers"
-    about = f"{group.share:.1%}, {numbers}"
-    return "\n".join([*who[:4], about])
+    about = textwrap.wrap(f"{group.share:.1%}, {numbers}", _TREE_LABEL)
+    return "\n".join([*who[:4], *about])
 
 
 def _tier_lines(leaf: Node) -> list[tuple[int, int, str]]:

@@ -381,7 +381,7 @@ def strengths(fit: Fit, *, ax: Axes | None = None) -> Axes:
         )
         ax.plot([estimate.strength], [place], "o", color="white", markeredgecolor=style.DARK)
     names = [
-        f"{number}  {style.short_name(', '.join(map(str, tier)), _LONGEST_TIER)}"
+        f"{number}  {style.several_names(tier, _LONGEST_TIER)}"
         for number, tier in enumerate(fit.tiers, start=1)
     ]
     ax.set_yticks(range(n_tiers), names, parse_math=False)

@@ -143,6 +143,8 @@ def rank_intervals(board: Leaderboard, *, ax: Axes | None = None) -> Axes:
     >>> ax.get_xlabel()
     'rank, 95% interval'
     """
+    from matplotlib.ticker import MaxNLocator
+
     rows = board.rows
     ax = style.new_axes(ax, 7.0, style.height_for(len(rows)))
     colours = style.tier_colours(len(board.tiers))
@@ -164,6 +166,7 @@ def rank_intervals(board: Leaderboard, *, ax: Axes | None = None) -> Axes:
     ax.set_yticks(places, style.short_names(row.item for row in rows), parse_math=False)
     ax.set_ylim(len(rows) - 0.4, -0.6)
     ax.set_xlim(0.5, len(rows) + 0.5)
+    ax.xaxis.set_major_locator(MaxNLocator(nbins=10, integer=True, min_n_ticks=2))
     ax.set_xlabel(f"rank, {percent(board.level)} interval")
     ax.set_ylabel("")
     style.without_frame(ax, "bottom", "left")

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from tierwise.searching.result import Candidate, Search
 
 
+# More numbers than this below an axis would touch.
+_MOST_STEPS_NUMBERED = 12
+
+
 def leaderboard(search: Search, *, rows: int = 10, ax: Axes | None = None) -> Axes:
     """Draw how far other sizes are behind the best, including the strict consensus.
 
@@ -141,7 +145,8 @@ def merging_steps(merging: Merging | Search, *, ax: Axes | None = None) -> Axes:
         level = height[group[0]]
         ax.plot([began[group[0]], end], [level, level], **line)  # type: ignore[arg-type]
     style.name_rows(ax, style.short_names(items))
-    ax.set_xticks(range(len(steps.steps) + 1))
+    every = 1 + len(steps.steps) // _MOST_STEPS_NUMBERED
+    ax.set_xticks(range(0, len(steps.steps) + 1, every))
     ax.set_xlim(0, end)
     ax.set_xlabel("step")
     style.without_frame(ax, "bottom")

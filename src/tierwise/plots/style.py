@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise._util.columns import shortened_names
+from tierwise._util.columns import display_width, shortened_names
 from tierwise.errors import share_in_words
 
 if TYPE_CHECKING:
@@ -34,6 +34,8 @@ LONGEST_NAME = 22
 _LETTER = 0.62
 _LARGEST_FONT = 11.0
 _POINTS_PER_INCH = 72
+# Inches of a square of few cells: the label of the colours beside it needs them.
+_LEAST_SQUARE = 1.8
 # More cells than this in a row leave no room for numbers.
 MOST_NUMBERED_CELLS = 14
 # More cells than this make a vector drawing too large for a page: they become a picture.
@@ -99,6 +101,24 @@ def short_name(item: Item, longest: int = LONGEST_NAME) -> str:
     return short_names([item], longest)[0]
 
 
+def several_names(items: Sequence[Item], longest: int) -> str:
+    """Return as many names as fit a number of characters, and how many more there are.
+
+    Examples
+    --------
+    >>> several_names(["tea", "milk", "coffee", "juice"], 24)
+    'tea, milk and 2 more'
+    """
+    names = [" ".join(str(item).split()) for item in items]
+    for n_named in range(len(names), 0, -1):
+        rest = f" and {len(names) - n_named} more" if n_named < len(names) else ""
+        text = ", ".join(names[:n_named]) + rest
+        if display_width(text) <= longest:
+            return text
+    rest = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    return short_name(names[0], longest - len(rest)) + rest
+
+
 def name_rows(ax: Axes, names: Sequence[str]) -> None:
     """Write names beside rows 0, 1, ..., the first on top."""
     ax.set_yticks(range(len(names)), names, parse_math=False)
@@ -147,10 +167,12 @@ def draw_cells(
     label: str,
     rows: Sequence[str],
     most: float | None = None,
+    letters_below: int = 1,
 ) -> None:
     """Draw shares between 0 and 1 as coloured cells, with percentages where there is room.
 
-    Shares of a number, the most there is, are written as numbers.
+    Shares of a number, the most there is, are written as numbers. Upright names below the cells
+    leave the colour bar less room.
     """
     n_rows, n_columns = shares.shape
     masked = np.ma.masked_invalid(shares)
@@ -179,11 +201,14 @@ def draw_cells(
                 color=readable_on(colours(share)),
             )
     ends = ["0%", "50%", "100%"] if most is None else ["0", "", f"{most:,.0f}"]
-    add_colour_bar(ax, mesh, dict(zip((0.0, 0.5, 1.0), ends, strict=True)), label)
+    ticks = dict(zip((0.0, 0.5, 1.0), ends, strict=True))
+    add_colour_bar(ax, mesh, ticks, label, letters_below)
     without_frame(ax)
 
 
-def add_colour_bar(ax: Axes, mesh: QuadMesh, ticks: Mapping[float, str], label: str) -> None:
+def add_colour_bar(
+    ax: Axes, mesh: QuadMesh, ticks: Mapping[float, str], label: str, letters_below: int = 1
+) -> None:
     """Explain the colours beside the axes, with a label in as many lines as its length needs."""
     bar = ax.figure.colorbar(mesh, ax=ax, shrink=0.8, pad=0.02)
     bar.outline.set_visible(False)
@@ -191,7 +216,7 @@ def add_colour_bar(ax: Axes, mesh: QuadMesh, ticks: Mapping[float, str], label: 
     figure = ax.get_figure(root=True)
     assert figure is not None
     points = ax.get_window_extent().height * _POINTS_PER_INCH / figure.dpi
-    letters = points / (float(bar.ax.yaxis.label.get_fontsize()) * _LETTER)
+    letters = points / (float(bar.ax.yaxis.label.get_fontsize()) * _LETTER) - letters_below + 1
     bar.set_label(textwrap.fill(label, max(int(letters), 1), break_long_words=False))
 
 
@@ -206,9 +231,10 @@ def draw_square(
     most: float | None = None,
 ) -> Axes:
     """Draw a matrix of items by items, with lines between tiers."""
-    side = height_for(len(names)) + 1.2
-    ax = new_axes(ax, side + 1.2, side)
-    draw_cells(ax, shares, colours, label=label, rows=names, most=most)
+    longest = max(map(len, names))
+    side = max(_LEAST_SQUARE, height_for(len(names)) - 1.0) + inches_across(longest)
+    ax = new_axes(ax, side + 1.7, side)
+    draw_cells(ax, shares, colours, label=label, rows=names, most=most, letters_below=longest)
     name_columns(ax, names)
     separate_tiers(ax, sizes, columns=True)
     ax.set_aspect("equal")

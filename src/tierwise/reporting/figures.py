@@ -235,13 +235,14 @@ def plan_figures(analysis: Analysis) -> dict[str, Callable[[], Picture]]:
             description=f"Bars of how many rankings give each rank to {listed(fit.divided)}.",
         )
     sampled = analysis.sampled
-    draw(
-        "tier-probabilities",
-        lambda ax: plots.tier_probabilities(fit, sampled, ax=ax),
-        f"Probability of each tier for each item, in percent: {of_how_many(sampled)}.",
-        size=(min(5.2, 2.8 + 0.3 * n_tiers), by_item),
-        description="Heat map of tier probabilities; the table of items has the same numbers.",
-    )
+    if n_tiers > 1:
+        draw(
+            "tier-probabilities",
+            lambda ax: plots.tier_probabilities(fit, sampled, ax=ax),
+            f"Probability of each tier for each item, in percent: {of_how_many(sampled)}.",
+            size=(min(5.2, 2.8 + 0.3 * n_tiers), by_item),
+            description="Heat map of tier probabilities; the table of items has the same numbers.",
+        )
     draw(
         "co-tiers",
         lambda ax: plots.co_tier_matrix(fit, sampled, ax=ax),

@@ -161,7 +161,7 @@ def report(
         why. None means the default of `search`, and one theta for given sizes. Items that people
         are divided about get a separate row.
     uncertainty
-        How to find how certain the tiers are: from draws from the "posterior", where sizes vary
+        How to find out how certain the tiers are: from draws from the "posterior", where sizes vary
         unless they were given, or from resampled rankings ("bootstrap"). "auto" is the posterior,
         or the bootstrap if clusters are resampled or the model has several thetas.
     replicates
@@ -438,6 +438,8 @@ def leaderboard_page(
         caption=caption,
         header=header,
         rows=rows,
+        item=header.index("item"),
+        wrapped=("strength", "open or tied"),
         note=board.as_table().note,
         caution="" if check is None else check.caution(),
         about_fit="Not checked." if check is None else check.verdict_in_words(),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isnan
+from math import isnan, nan
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -70,21 +70,23 @@ def items_table(analysis: Analysis) -> Table:
     shown = shown_tiers(analysis.fit)
     shares = probabilities_by_item(analysis)
     about = _about_items(analysis.description)
-    columns = ["item", "tier", "sure", "other tiers", *about]
+    several = len(shown.names) > 1
+    columns = ["item", "tier", *(("sure", "other tiers") if several else ()), *about]
     rows = []
     for item in (item for row in shown.tiers for item in row):
         row, position = shown.tiers[item], analysis.description.items.index(item)
+        own = percent(shares[item][row - 1])
+        others = Cell(_other_tiers(shares[item], row, shown.names))
         rows.append(
             (
                 Cell(str(item)),
                 Cell(shown.names[row - 1], row),
-                percent(shares[item][row - 1]),
-                Cell(_other_tiers(shares[item], row, shown.names)),
+                *((own, others) if several else ()),
                 *(cells[position] for cells in about.values()),
             )
         )
     last = "; items that people are divided about come last" if shown.has_divided else ""
-    sure = f"; sure: {of_how_many(analysis.sampled)}"
+    sure = f"; sure: {of_how_many(analysis.sampled)}" if several else ""
     return Table(f"Items, best tier first{last}{sure}", tuple(columns), tuple(rows))
 
 
@@ -284,7 +286,7 @@ def strengths_table(analysis: Analysis) -> Table | None:
     rows = tuple(
         (
             Cell(f"tier {number}", number),
-            decimal(estimate.strength, digits=0),
+            Cell(f"{estimate.strength:+.0f}", round(estimate.strength, 6)),
             Cell("{:+.0f} to {:+.0f}".format(*estimate.strength_interval)),
             decimal(estimate.value, digits=3),
             share,
@@ -336,9 +338,14 @@ def findings_table(analysis: Analysis) -> Table:
 
 
 def probabilities_by_item(analysis: Analysis) -> dict[object, list[float]]:
-    """Return how probable it is that the rank of each item is among those of each row."""
+    """Return how probable it is that the rank of each item is among those of each row.
+
+    With a single row that would be certain, whatever the data say: NaN stands for it.
+    """
     shown = shown_tiers(analysis.fit)
     items = [item for row in shown.tiers for item in row]
+    if len(shown.names) == 1:
+        return {item: [nan] for item in items}
     return dict(zip(items, shares_of_rows(shown, analysis.sampled).tolist(), strict=True))
 
 

@@ -276,7 +276,7 @@ class Genetic(_Strategy):
     survivors
         The number of best size vectors of a generation that survive unchanged.
     contestants
-        The number of randomly drawn parents, of which the best is used.
+        The number of parents drawn at random; the best of them is used.
     patience
         Generations without a new best after which the search ends.
     """

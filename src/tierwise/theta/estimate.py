@@ -1,6 +1,6 @@
 """Maximum likelihood of theta, one or several, with Wald intervals.
 
-What the answers say is a curve over theta, of which `tierwise.theta.newton.climb` finds the top.
+What the answers say is a curve over theta; `tierwise.theta.newton.climb` finds its top.
 Where answers leave nothing open, the slope is the excess of the expected distance over that of the
 data. Several thetas whose parts of the distance are independent are found one by one, in a kernel
 that local searches call thousands of times; elsewhere all are found together.

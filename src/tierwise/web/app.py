@@ -473,7 +473,7 @@ def run(
                 await asyncio.to_thread(webbrowser.open, address)
         await serving
 
-    # The server raises again what ended it: as Ctrl-C does, so that files are cleared away.
+    # The server raises again what ended it, as Ctrl-C does, so files are cleared away.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with suppress(KeyboardInterrupt):
         asyncio.run(serve())

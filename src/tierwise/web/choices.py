@@ -221,11 +221,11 @@ WISHES = {
         "How to measure the distance from the tiers",
         {
             "auto": "let the data decide",
-            "kendall": "Kendall",
-            "inversions": "inversions",
-            "hamming": "Hamming",
-            "footrule": "footrule",
-            "spearman": "Spearman",
+            "kendall": "Kendall: pairs in the wrong order, tiers being blocks of ranks",
+            "inversions": "inversions: pairs of different tiers in the wrong order",
+            "hamming": "Hamming: items outside the ranks of their tier",
+            "footrule": "footrule: how many ranks items are away from their tier",
+            "spearman": "Spearman: the same, squared",
         },
     ),
     "concentration": (
@@ -239,11 +239,11 @@ WISHES = {
         },
     ),
     "uncertainty": (
-        "How to find how certain the tiers are",
+        "How to find out how certain the tiers are",
         {
-            "auto": "from draws from the posterior, where there is one",
-            "posterior": "from draws from the posterior",
-            "bootstrap": "from resampled answers",
+            "auto": "draw from the posterior, if possible",
+            "posterior": "draw from the posterior",
+            "bootstrap": "resample the answers",
         },
     ),
 }
@@ -435,7 +435,7 @@ def on_page(error: TierwiseError) -> str:
     >>> on_page(InputError("line 2 lists 2 of 3 items", [use("if ...", unranked="below")]))
     'line 2 lists 2 of 3 items'
     >>> on_page(InputError("there is one theta", [use(uncertainty="bootstrap")]))
-    'there is one theta: use "from resampled answers" for "How to find how certain the tiers are"'
+    'there is one theta: use "resample the answers" for "How to find out how certain the tiers are"'
     """
     labels = {
         **_ABOUT_THE_FILE,

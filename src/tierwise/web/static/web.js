@@ -64,7 +64,7 @@ for (const button of document.querySelectorAll("button.copy")) {
   });
 }
 
-/* A tier list of one's own: items are dragged, or moved by buttons. */
+/* The reader's own tier list: items are dragged, or moved by buttons. */
 const own = document.getElementById("own");
 if (own) {
   const list = own.querySelector(".own");
@@ -116,6 +116,7 @@ if (own) {
   });
   list.addEventListener("dragend", () => {
     if (dragged) dragged.classList.remove("dragged");
+    tiers().forEach((one) => one.classList.remove("over"));
     dragged = null;
   });
   list.addEventListener("dragover", (event) => {
