@@ -21,6 +21,7 @@ from tierwise.data.scores import (
     has_items_in_rows,
     read_scores,
     scores_of,
+    scores_question,
     tasks_question,
     with_grades,
 )
@@ -175,7 +176,7 @@ def _read_opened(
                 for one in error.remedies
             )
             asked = tasks_question(table) if asks_for_scores else None
-            asked = asked or grades_question(table)
+            asked = asked or scores_question(table) or grades_question(table)
             if asked is not None:
                 raise asked from error
         raise

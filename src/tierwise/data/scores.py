@@ -17,7 +17,7 @@ from tierwise._util.names import join_names
 from tierwise.data.frames import with_named_rows
 from tierwise.data.long_scores import are_long_scores, long_roles, long_scores
 from tierwise.data.rankings import Rankings
-from tierwise.data.score_cells import as_list, grid_of, read_numbers
+from tierwise.data.score_cells import as_list, grid_of, read_numbers, ways_of_writing
 from tierwise.data.score_table import (
     ITEMS,
     TASKS,
@@ -27,13 +27,14 @@ from tierwise.data.score_table import (
     ScoreTable,
     averaged,
     is_aside,
+    is_beside_scores,
     is_property,
     joined,
     numbers_repeats,
     with_tasks,
 )
 from tierwise.data.tables import is_frame, open_table
-from tierwise.errors import InputError, instead, quoted, some_of, use
+from tierwise.errors import InputError, Remedy, instead, quoted, some_of, use
 from tierwise.files.battle_columns import are_battles, have_columns_of_battles
 from tierwise.files.cells import (
     Decimal,
@@ -145,7 +146,8 @@ def read_scores(
     Notes
     -----
     Equal scores are ties. An empty cell (or NA, or -) means that the item was not tried: its rank
-    is unknown.
+    is unknown. Of cells such as "0.91 ± 0.02", "88.7*" or "12 ms" the number counts, times such as
+    "1:02:33" are seconds, and "pass" and "fail" are 1 and 0; a note says so.
 
     Examples
     --------
@@ -344,8 +346,11 @@ def score_table_of(
             refuse_spellings(list(map(str, found.items)), "item")
         kind = "long scores"
     else:
+        grid = grid_of(names, cells, table.name_row)
+        if layout == "auto" and items is None and items_in == "auto":
+            grid.refuse_scores_below_each_other()
         found = _wide_scores(
-            grid_of(names, cells, table.name_row),
+            grid,
             better,
             items_in,
             as_list(items),
@@ -359,11 +364,17 @@ def score_table_of(
         kind = "scores" if found.items_in == "columns" else "scores by item"
     if codes is None:
         refuse_codes(found.scores, found.items, ranks=False)
+    ways: dict[str, str] = {}
+    for column in found.columns:
+        ways = {
+            **ways_of_writing(cells.column(list(map(str, names)).index(column)), decimal),
+            **ways,
+        }
     notes = ReadingNotes(
         layout=kind,
         columns=found.columns,
         aside=found.aside,
-        remarks=(*found.remarks, *remarks),
+        remarks=(*found.remarks, *ways.values(), *remarks),
         n_answers=len(found.scores),
     )
     return found, notes.about(table.form)
@@ -390,10 +401,7 @@ def tasks_question(table: TableFile) -> InputError | None:
     items, shown = some_of(grid.labels(named)), some_of(tasks)
     return InputError(
         f"each row is an item ({items}), and {shown} hold numbers that look like scores, not ranks",
-        [
-            use("if higher scores are better", better="higher"),
-            use("if lower scores are better", better="lower"),
-        ],
+        _either_way(),
     )
 
 
@@ -402,9 +410,39 @@ def are_scores_of_tasks(table: TableFile) -> bool:
     grid = _first_rows(table)
     if grid is None or len(grid.numeric) < 2:
         return False
+    grid.refuse_scores_below_each_other()
     if grid.may_have_items_in_rows():
         raise grid.doubt()
-    return grid.has_tasks()
+    columns = (grid.table.column(one) for one in grid.numeric)
+    # Rankings have plain numbers.
+    return grid.has_tasks() or any(ways_of_writing(column, None) for column in columns)
+
+
+def scores_question(table: TableFile) -> InputError | None:
+    """Ask which scores are better where cells hold more than a number; None if none does."""
+    grid = _first_rows(table)
+    if grid is None or len(grid.numeric) < 2:
+        return None
+    written = [
+        str(grid.names[one])
+        for one in grid.numeric
+        if ways_of_writing(grid.table.column(one), None) and not is_aside(grid.names[one])
+    ]
+    if 2 * len(written) < len(grid.numeric):
+        return None
+    first = grid.labels(list(map(str, grid.names)).index(written[0]))
+    cell = next((one for one in first if one), "")
+    return InputError(
+        f"columns {some_of(written)} hold cells such as {quoted(cell)}, which look like scores",
+        _either_way(),
+    )
+
+
+def _either_way() -> list[Remedy]:
+    return [
+        use("if higher scores are better", better="higher"),
+        use("if lower scores are better", better="lower"),
+    ]
 
 
 def not_battles(table: TableFile) -> InputError | None:
@@ -485,7 +523,7 @@ def _wide_scores(
     said: tuple[str | None, str | None],
     tasks: Sequence[str] | None,
     lower: Sequence[str],
-    numbers: Callable[[Any, Any], tuple[_Floats, bool | None]],
+    numbers: Callable[[Any, Any], tuple[_Floats, str | None]],
     repeats: Repeats,
     join: Callable[[ScoreTable], ScoreTable],
 ) -> ScoreTable:
@@ -551,7 +589,12 @@ def _item_columns(grid: Grid, items: Sequence[Any] | None) -> list[int]:
             )
         kept = [list(names).index(item) for item in items]
     else:
-        kept = [one for one in grid.numeric if not numbers_repeats(names[one])]
+        titles = [names[one] for one in grid.numeric]
+        kept = [
+            one
+            for one in grid.numeric
+            if not numbers_repeats(names[one]) and not is_beside_scores(names[one], titles)
+        ]
         no_items = {*_NO_ITEMS, *NAMES_OF_ROLES["weights"]}
         weights = [str(name).strip() for name in like_weights(grid.table, kept)]
         doubtful = [
