@@ -23,6 +23,7 @@ from tierwise.data.scores import (
     scores_of,
     scores_question,
     tasks_question,
+    undecided_battles,
     with_grades,
 )
 from tierwise.data.tables import DataSource, Opened, open_source, open_table
@@ -170,6 +171,9 @@ def _read_opened(
     try:
         answers = _read_answers(opened, better, options)
     except InputError as error:
+        undecided = None if table is None else undecided_battles(table)
+        if undecided is not None and layout == "auto":
+            raise undecided from error
         if table is not None and better is None and layout == "auto":
             asks_for_scores = any(
                 isinstance(one, Remedy) and ("better", "higher") in one.settings

@@ -35,7 +35,11 @@ from tierwise.data.score_table import (
 )
 from tierwise.data.tables import is_frame, open_table
 from tierwise.errors import InputError, Remedy, instead, quoted, some_of, use
-from tierwise.files.battle_columns import are_battles, have_columns_of_battles
+from tierwise.files.battle_columns import (
+    are_battles,
+    battles_without_winner,
+    have_columns_of_battles,
+)
 from tierwise.files.cells import (
     Decimal,
 )
@@ -443,6 +447,13 @@ def _either_way() -> list[Remedy]:
         use("if higher scores are better", better="higher"),
         use("if lower scores are better", better="lower"),
     ]
+
+
+def undecided_battles(table: TableFile) -> InputError | None:
+    """Ask who won where two columns name the models of battles; None if there are no such."""
+    asked = battles_without_winner(table.columns)
+    grid = None if asked is None else _first_rows(table)
+    return asked if grid is not None and grid.names_items_in_cells() else None
 
 
 def not_battles(table: TableFile) -> InputError | None:

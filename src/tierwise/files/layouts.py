@@ -31,8 +31,14 @@ NAMES_OF_ROLES = {
     ),
     "item": ("item", "alternative", "candidate", "option"),
     "rank": ("rank", "place", "position"),
-    "preferred": ("preferred", "winner", "better", "chosen"),
-    "other": ("other", "loser", "worse", "rejected"),
+    "preferred": (
+        *("preferred", "winner", "better", "chosen", "winner_name", "winner_model"),
+        *("chosen_model", "winning_team"),
+    ),
+    "other": (
+        *("other", "loser", "worse", "rejected", "loser_name", "loser_model"),
+        *("rejected_model", "losing_team"),
+    ),
 }
 # Results of races and the like, recognised only if all three are there: elsewhere they mean other
 # things, such as the race of a person.
