@@ -61,7 +61,7 @@ def test_times_below_a_minute_are_seconds():
         ("task,x,y\na,498ms,1\nb,1.10s,2\n", "scores such as '498ms' and '1.10s'.*one unit"),
         ("task,x,y\na,498ms,3 s\nb,398ms,2 s\n", "'x' and 'y' have different units"),
         ("task,x,y\na,1:02:10,1\nb,+4.3,2\n", "gaps such as '\\+4.3': write the time itself"),
-        ("task,x,y\na,1,2\nb,DSQ,2\n", "'DSQ'.*missing=\"DSQ\" if it says that there is no score"),
+        ("task,x,y\na,1,2\nb,see note,2\n", 'missing="see note" if it says that there is no score'),
         ("task,x,y\na,>3600,2\nb,10,2\n", "worse than all others"),
     ],
 )
@@ -160,6 +160,12 @@ def test_an_arrow_upwards_is_heeded_where_lower_is_said_to_be_better():
     with pytest.raises(tw.InputError, match=r"better=.higher. and lower=..LPIPS ↓"):
         tw.read_scores(StringIO(text), "lower")
     assert orderings(text, lower=["LPIPS ↓"]) == [["y", "x"], ["x", "y"]]
+
+
+def test_points_among_places_are_asked_about():
+    text = "driver,Monza,Spa,Pts\nAnn,1,2,43\nBob,2,1,44\n"
+    with pytest.raises(tw.InputError, match=r"in 'Pts'.*tasks=.*to leave it out"):
+        tw.read_scores(StringIO(text), "lower")
 
 
 def test_the_user_chooses_among_several_columns_of_scores():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tierwise.data.score_cells import read_numbers
+from tierwise.data.score_cells import Failures, read_numbers
 from tierwise.data.score_table import (
     ITEMS,
     OF_SPORTS,
@@ -23,7 +23,7 @@ from tierwise.files.cells import (
     check_cells,
     encode,
 )
-from tierwise.files.layouts import NAMES_OF_ROLES
+from tierwise.files.layouts import NAMES_OF_PLACES
 from tierwise.files.options import Aside
 from tierwise.files.spellings import renamed
 
@@ -66,7 +66,7 @@ def are_long_scores(
     True
     """
     called = {_without_id(name) for name in names}
-    if called & set(NAMES_OF_ROLES["rank"]):
+    if called & set(NAMES_OF_PLACES):
         return False
     repeats = {name for name in called if numbers_repeats(name)}
     return all(
@@ -97,12 +97,13 @@ def long_scores(
     name_row: RowNamer,
     repeats: Repeats = "keep",
     rename: Mapping[str, str] | None = None,
+    failures: Failures = "refuse",
 ) -> ScoreTable:
     """Read a table with one row per task and item.
 
     Parameters
     ----------
-    names, table, decimal, name_row, repeats, rename
+    names, table, decimal, name_row, repeats, rename, failures
         As for a table with one column per item.
     roles
         The columns of task, item and score.
@@ -114,7 +115,7 @@ def long_scores(
         if (codes == ABSENT).any():
             row = int((codes == ABSENT).argmax())
             raise InputError(f"{name_row(row)}: the {what} is missing: fill in the cell")
-    values, unit = read_numbers(table.column(score), names[score], decimal, name_row)
+    values, unit = read_numbers(table.column(score), names[score], decimal, name_row, failures)
     called = renamed(item_labels, rename or {})
     item_labels = list(dict.fromkeys(called))
     item_codes = np.array([item_labels.index(name) for name in called])[item_codes]

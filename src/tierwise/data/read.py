@@ -19,6 +19,7 @@ from tierwise.data.scores import (
     graded_scores_of,
     grades_question,
     has_items_in_rows,
+    hold_more_than_numbers,
     read_scores,
     scores_of,
     scores_question,
@@ -241,13 +242,15 @@ def _are_scores_by_task(
     table: TableFile, better: Better | None, options: Mapping[str, Any]
 ) -> bool:
     """Return whether rows are items, or tasks are named: rankings have neither."""
+    of_answers = options.keys() - _parameters(read_scores)
+    if better is not None and not of_answers and hold_more_than_numbers(table):
+        return True
     if options.get("items_in") == "columns":
         return bool({"tasks", "lower"} & options.keys())
     if _OF_WIDE_SCORES & options.keys():
         return True
     if better is None or _NAMING_COLUMNS & options.keys():
         return False
-    of_answers = options.keys() - _parameters(read_scores)
     return has_items_in_rows(table) if of_answers else are_scores_of_tasks(table)
 
 

@@ -7,9 +7,10 @@ made of such cells is said in the notes.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from datetime import time, timedelta
 from decimal import Decimal as DecimalNumber
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ from tierwise.data.score_table import (
     is_moment,
     is_numeric,
 )
-from tierwise.errors import InputError, listed, quoted, use
+from tierwise.errors import InputError, counted, listed, quoted, use
 from tierwise.files.cells import (
     Decimal,
     can_be_encoded,
@@ -31,6 +32,7 @@ from tierwise.files.cells import (
     first_rows,
     ordinal,
     read_number,
+    says_no_place,
 )
 
 if TYPE_CHECKING:
@@ -66,6 +68,13 @@ _OUTCOMES = {
     ),
 }
 _PASSED = "passed or failed"
+# What stands in place of a score where something failed, beside DNF and the like.
+_FAILURES = frozenset(
+    {"to", "t/o", "timeout", "time-out", "timed out", "mo", "memout", "oom", "out of memory"}
+    | {"diverged", "error", "err", "crash", "crashed", "failed", "fail", "unsolved"}
+)
+Failures: TypeAlias = Literal["refuse", "ask", "empty"]
+"""What to do with cells such as DNF: they are an error, asked about, or hold no score."""
 
 
 class Written(NamedTuple):
@@ -149,7 +158,11 @@ def _is_empty(label: Any) -> bool:
 
 
 def read_numbers(
-    column: Any, name: Any, decimal: Decimal | None, name_row: RowNamer
+    column: Any,
+    name: Any,
+    decimal: Decimal | None,
+    name_row: RowNamer,
+    failures: Failures = "refuse",
 ) -> tuple[_Floats, str | None]:
     """Return a column as numbers, and their unit; None if it is empty."""
     codes, labels = encode(check_cells(name, column))
@@ -159,8 +172,10 @@ def read_numbers(
     for code, label in enumerate(labels):
         if _is_empty(label) or rows[code] >= len(codes):
             continue
+        if failures == "empty" and _says_failed(label, decimal):
+            continue
         try:
-            values[code], unit, _ = _number(label, decimal)
+            values[code], unit, _ = _number(label, decimal, failures)
         except InputError as error:
             raise error.within(
                 f"{name_row(int(rows[code]))}: the score of {quoted(name)} "
@@ -214,10 +229,42 @@ def ways_of_writing(column: Any, decimal: Decimal | None) -> dict[str, str]:
     return said
 
 
-def _number(label: Any, decimal: Decimal | None) -> Written:
+def _says_failed(label: Any, decimal: Decimal | None) -> bool:
+    """Return whether a cell says that an item failed, and is not a score."""
+    if not isinstance(label, str) or _written(label, decimal) is not None:
+        return False
+    word = _without_end(label.strip())
+    return says_no_place(word) or word.casefold() in _FAILURES
+
+
+def failures_in(columns: Iterable[Any], decimal: Decimal | None) -> tuple[str, ...]:
+    """Say how many cells say that an item failed; nothing if there are none."""
+    said: Counter[str] = Counter()
+    for column in columns:
+        codes, labels = encode(column)
+        for code, label in enumerate(labels):
+            if _says_failed(label, decimal):
+                said[label.strip()] += int((codes == code).sum())
+    if not said:
+        return ()
+    n_cells = said.total()
+    shown = listed([quoted(word) for word, _ in said.most_common(3)], "or")
+    verbs = ("says", "is") if n_cells == 1 else ("say", "are")
+    return (f"{counted(n_cells, 'cell')} {verbs[0]} {shown} and {verbs[1]} read as no score.",)
+
+
+def _number(label: Any, decimal: Decimal | None, failures: Failures) -> Written:
     written = _written(label, decimal)
     if written is not None:
         return written
+    if failures == "ask" and _says_failed(label, decimal):
+        raise InputError(
+            f"is {quoted(label)}, which is not a number",
+            [
+                use("if items without a score rank below all others", unranked="below"),
+                use("if their rank is unknown", unranked="anywhere"),
+            ],
+        )
     if isinstance(label, float):
         raise InputError(f"is {label}: scores must be finite")
     if not isinstance(label, str):

@@ -111,7 +111,8 @@ _QUALIFIERS = frozenset(
 _LOWER = frozenset(
     {"error", "errors", "perplexity", "ppl", "wer", "cer", "loss", "mae", "mse", "rmse", "fid"}
 )
-# What titles say where less is better.
+_HIGHER = frozenset({"pts", "points", "wins", "accuracy", "acc", "f1", "auc", "bleu", "psnr"})
+# What titles say where less is better, and where more is.
 _DOWNWARD = ("↓", "⬇", "⇓", "\\downarrow")
 _UPWARD = ("↑", "⬆", "⇑", "\\uparrow")
 # What the first column of a survey is called.
@@ -600,13 +601,14 @@ def with_tasks(
                 use("if higher numbers are better there too", tasks=list(names)),
             ],
         )
-    upward = [name for name in names if any(arrow in name for arrow in _UPWARD)]
+    upward = [name for name in names if _seems_higher(name)]
     if upward and better == "lower" and tasks is None:
         downward = [name for name in names if name not in upward]
         raise InputError(
-            f"higher numbers are better in {quoted(upward[0])}, by its title",
+            f"higher numbers may be better in {quoted(upward[0])}",
             [
-                use("to say so", better="higher", **({"lower": downward} if downward else {})),
+                use("if they are", better="higher", **({"lower": downward} if downward else {})),
+                *([use("to leave it out", tasks=downward)] if downward else []),
                 use("if lower numbers are better there too", tasks=list(names)),
             ],
         )
@@ -623,6 +625,17 @@ def with_tasks(
         aside=tuple(aside),
         remarks=tuple(remarks),
     )
+
+
+def _seems_higher(task: str) -> bool:
+    """Return whether a title says that higher scores are better, in words or by an arrow.
+
+    Examples
+    --------
+    >>> _seems_higher("Pts"), _seems_higher("PSNR ↑"), _seems_higher("Monza")
+    (True, True, False)
+    """
+    return bool(words_of(task) & _HIGHER) or any(arrow in task for arrow in _UPWARD)
 
 
 def _seems_lower(task: str) -> bool:

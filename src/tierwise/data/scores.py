@@ -17,7 +17,14 @@ from tierwise._util.names import join_names
 from tierwise.data.frames import with_named_rows
 from tierwise.data.long_scores import are_long_scores, long_roles, long_scores
 from tierwise.data.rankings import Rankings
-from tierwise.data.score_cells import as_list, grid_of, read_numbers, ways_of_writing
+from tierwise.data.score_cells import (
+    Failures,
+    as_list,
+    failures_in,
+    grid_of,
+    read_numbers,
+    ways_of_writing,
+)
 from tierwise.data.score_table import (
     ITEMS,
     TASKS,
@@ -55,7 +62,7 @@ from tierwise.files.wide import SAMPLE_ROWS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from tierwise._util.types import Item
+    from tierwise._util.types import Item, Unranked
     from tierwise.data.tables import DataSource
     from tierwise.files.source import Format
     from tierwise.files.table_file import TableFile
@@ -80,6 +87,7 @@ def read_scores(
     layout: ScoresLayout = "auto",
     items: str | Iterable[Item] | None = None,
     tolerance: float = 0.0,
+    unranked: Unranked | None = None,
     decimal: Decimal | None = None,
     missing: Missing | None = None,
     task: str | None = None,
@@ -115,6 +123,9 @@ def read_scores(
         For "wide": the items to read. By default, all columns of numbers if items are in columns.
     tolerance
         Scores within this distance of the best of a group are tied with it.
+    unranked
+        Whether an item without a score on a task ranks "below" all others, or its rank is unknown
+        ("anywhere"), which is the default. Cells such as DNF and TO need it.
     decimal
         The decimal separator, "," or ".", if "1,234" is ambiguous. The other one then separates
         thousands.
@@ -149,9 +160,9 @@ def read_scores(
 
     Notes
     -----
-    Equal scores are ties. An empty cell (or NA, or -) means that the item was not tried: its rank
-    is unknown. Of cells such as "0.91 ± 0.02", "88.7*" or "12 ms" the number counts, times such as
-    "1:02:33" are seconds, and "pass" and "fail" are 1 and 0; a note says so.
+    Equal scores are ties. An empty cell (or NA, or -) means that the item was not tried, unless
+    ``unranked`` says otherwise. Of cells such as "0.91 ± 0.02", "88.7*" or "12 ms" the number
+    counts, times such as "1:02:33" are seconds, and "pass" and "fail" are 1 and 0; a note says so.
 
     Examples
     --------
@@ -175,6 +186,7 @@ def read_scores(
             layout=layout,
             items=items,
             tolerance=tolerance,
+            unranked=unranked,
             decimal=decimal,
             missing=missing,
             task=task,
@@ -297,17 +309,30 @@ def open_scores(
     return open_table(frame, file_format, encoding, sheet)
 
 
-def scores_of(table: TableFile, better: Better, tolerance: float = 0.0, **said: Any) -> Rankings:
+def scores_of(
+    table: TableFile,
+    better: Better,
+    tolerance: float = 0.0,
+    unranked: Unranked | None = None,
+    **said: Any,
+) -> Rankings:
     """Read the scores of a table as rankings, with notes of how it was understood."""
-    found, notes = score_table_of(table, better, **said)
-    return rankings_of(found, notes, better, tolerance)
+    failures: Failures = "ask" if unranked is None else "empty"
+    found, notes = score_table_of(table, better, failures=failures, **said)
+    return rankings_of(found, notes, better, tolerance, unranked or "anywhere")
 
 
 def rankings_of(
-    found: ScoreTable, notes: ReadingNotes, better: Better, tolerance: float = 0.0
+    found: ScoreTable,
+    notes: ReadingNotes,
+    better: Better,
+    tolerance: float = 0.0,
+    unranked: Unranked = "anywhere",
 ) -> Rankings:
     """Rank the items on each task by their scores."""
-    rankings = Rankings.from_scores(found.scores, better, found.items, tolerance=tolerance)
+    rankings = Rankings.from_scores(
+        found.scores, better, found.items, tolerance=tolerance, unranked=unranked
+    )
     rankings.reading = replace(notes, n_answers=len(rankings))
     return rankings
 
@@ -329,6 +354,7 @@ def score_table_of(
     repeats: Repeats = "keep",
     rename: Mapping[str, str] | None = None,
     spellings: Spellings = "ask",
+    failures: Failures = "refuse",
 ) -> tuple[ScoreTable, ReadingNotes]:
     """Read the scores of a table, and say how it was understood; see `read_scores`."""
     check_choice("better", better, get_args(Better))
@@ -344,7 +370,14 @@ def score_table_of(
         _refuse_other_kinds(table)
     if layout == "long" or (layout == "auto" and items is None and are_long_scores(names, said)):
         found = long_scores(
-            names, cells, long_roles(names, said), decimal, table.name_row, repeats, rename
+            names,
+            cells,
+            long_roles(names, said),
+            decimal,
+            table.name_row,
+            repeats,
+            rename,
+            failures,
         )
         if spellings == "ask":
             refuse_spellings(list(map(str, found.items)), "item")
@@ -361,24 +394,24 @@ def score_table_of(
             (task, item),
             as_list(tasks),
             as_list(lower) or [],
-            lambda column, called: read_numbers(column, called, decimal, table.name_row),
+            lambda column, called: read_numbers(column, called, decimal, table.name_row, failures),
             repeats,
             lambda found: joined(found, rename or {}, spellings, repeats),
         )
         kind = "scores" if found.items_in == "columns" else "scores by item"
     if codes is None:
         refuse_codes(found.scores, found.items, ranks=False)
+    titles = list(map(str, names))
+    read = [cells.column(titles.index(column)) for column in found.columns]
     ways: dict[str, str] = {}
-    for column in found.columns:
-        ways = {
-            **ways_of_writing(cells.column(list(map(str, names)).index(column)), decimal),
-            **ways,
-        }
+    for column in read:
+        ways = {**ways_of_writing(column, decimal), **ways}
+    failed = failures_in(read, decimal) if failures == "empty" else ()
     notes = ReadingNotes(
         layout=kind,
         columns=found.columns,
         aside=found.aside,
-        remarks=(*found.remarks, *ways.values(), *remarks),
+        remarks=(*found.remarks, *ways.values(), *failed, *remarks),
         n_answers=len(found.scores),
     )
     return found, notes.about(table.form)
@@ -417,9 +450,16 @@ def are_scores_of_tasks(table: TableFile) -> bool:
     grid.refuse_scores_below_each_other()
     if grid.may_have_items_in_rows():
         raise grid.doubt()
-    columns = (grid.table.column(one) for one in grid.numeric)
-    # Rankings have plain numbers.
-    return grid.has_tasks() or any(ways_of_writing(column, None) for column in columns)
+    return grid.has_tasks()
+
+
+def hold_more_than_numbers(table: TableFile) -> bool:
+    """Return whether cells hold scores that no ranking has, such as 0.91 ± 0.02, or TO."""
+    grid = _first_rows(table)
+    if grid is None or len(grid.numeric) < 2:
+        return False
+    columns = [grid.table.column(one) for one in grid.numeric]
+    return any(ways_of_writing(one, None) for one in columns) or bool(failures_in(columns, None))
 
 
 def scores_question(table: TableFile) -> InputError | None:
