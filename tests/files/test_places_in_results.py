@@ -13,8 +13,7 @@ def orderings(text, **options):
 
 def test_letters_beside_places_say_that_there_is_none():
     text = (
-        "race,driver,pos\nMonza,Ann,1\nMonza,Bob,R\nMonza,Cid,2\n"
-        "Spa,Ann,W\nSpa,Bob,1\nSpa,Cid,2\n"
+        "race,driver,pos\nMonza,Ann,1\nMonza,Bob,R\nMonza,Cid,2\nSpa,Ann,W\nSpa,Bob,1\nSpa,Cid,2\n"
     )
     read = tw.read(StringIO(text), unranked="below")
     assert read.to_orderings() == [["Ann", "Cid", "Bob"], ["Bob", "Cid", "Ann"]]
