@@ -168,6 +168,13 @@ def test_points_among_places_are_asked_about():
         tw.read_scores(StringIO(text), "lower")
 
 
+def test_the_index_that_pandas_writes_is_not_an_item():
+    frame = pd.DataFrame({"dataset": ["a", "b", "c"], "x": [1.5, 2, 3], "y": [2, 1, 1]})
+    read = tw.read_scores(StringIO(frame.to_csv()), "higher")
+    assert list(read.items) == ["x", "y"]
+    assert [one.column for one in read.reading.aside] == ["id"]
+
+
 def test_the_user_chooses_among_several_columns_of_scores():
     text = "model,dataset,accuracy,f1\nx,a,1,2\ny,a,2,1\n"
     with pytest.raises(tw.InputError, match="'accuracy' and 'f1' may each hold the scores"):

@@ -24,7 +24,7 @@ from tierwise.files.options import Aside
 from tierwise.files.spellings import refuse_spellings, renamed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from tierwise._util.types import Item, RowNamer
     from tierwise.files.options import Better
@@ -326,6 +326,13 @@ class Grid:
         codes, labels = encode(check_cells(self.names[column], self.table.column(column)))
         return ["" if code == ABSENT else str(labels[code]).strip() for code in codes.tolist()]
 
+    def numbers_rows(self, column: int) -> bool:
+        """Return whether a column is called as numbers of rows are, and holds 0, 1, 2, ..."""
+        if not counts_rows(self.names[column]):
+            return False
+        cells = self.labels(column)
+        return any(cells == list(map(str, range(first, first + len(cells)))) for first in (0, 1))
+
     def names_items_in_cells(self) -> bool:
         """Return whether neighbouring columns of text hold the same words, as places do."""
         texts = [one for one in range(len(self.names)) if one not in self.numeric]
@@ -402,9 +409,16 @@ class Grid:
         )
 
     def with_items_in_rows(
-        self, named: int, numbers: _Numbers, repeats: Repeats = "keep"
+        self,
+        named: int,
+        numbers: _Numbers,
+        repeats: Repeats = "keep",
+        wanted: Collection[str] = (),
     ) -> ScoreTable:
-        """Read a table with one row per item and one column per task."""
+        """Read a table with one row per item and one column per task.
+
+        Columns that are set aside by their titles may hold anything, unless they are wanted.
+        """
         items = self.labels(named)
         first_row: dict[str, int] = {}
         for row, item in enumerate(items):
@@ -421,7 +435,15 @@ class Grid:
                 )
             first_row.setdefault(item, row)
         columns = [one for one in self.numeric if one != named]
-        read = [numbers(self.table.column(one), self.names[one]) for one in columns]
+        read: list[tuple[_Floats, str | None]] = []
+        for one in columns:
+            title = str(self.names[one])
+            try:
+                read.append(numbers(self.table.column(one), self.names[one]))
+            except InputError:
+                if not is_aside(title) or title.strip() in wanted:
+                    raise
+                read.append((np.full(len(items), np.nan), None))
         scores = [values for values, _ in read]
         other = [one for one in range(len(self.names)) if one not in (named, *columns)]
         return ScoreTable(

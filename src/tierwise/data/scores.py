@@ -607,7 +607,7 @@ def _wide_scores(
             raise InputError(
                 "no column names the items, one per row", [use("to name the column", item=...)]
             )
-        found = grid.with_items_in_rows(named, numbers, repeats)
+        found = grid.with_items_in_rows(named, numbers, repeats, (*(tasks or ()), *lower))
         if items is not None:
             found = _restricted(found, [str(one) for one in items])
     else:
@@ -644,7 +644,9 @@ def _item_columns(grid: Grid, items: Sequence[Any] | None) -> list[int]:
         kept = [
             one
             for one in grid.numeric
-            if not numbers_repeats(names[one]) and not is_beside_scores(names[one], titles)
+            if not numbers_repeats(names[one])
+            and not is_beside_scores(names[one], titles)
+            and not grid.numbers_rows(one)
         ]
         no_items = {*_NO_ITEMS, *NAMES_OF_ROLES["weights"]}
         weights = [str(name).strip() for name in like_weights(grid.table, kept)]

@@ -19,6 +19,7 @@ from tierwise.errors import InputError, counted, has_control_characters, quoted,
 from tierwise.files.cells import split_question
 from tierwise.files.csv import DELIMITERS, in_utf8, open_csv, refused
 from tierwise.files.excel import read_sheet
+from tierwise.files.marked_up import MarkedUp, marked_up_table, may_be_marked_up
 from tierwise.files.options import Aside, ReadingNotes, say_blank
 from tierwise.files.sentences import cut_at_commas
 from tierwise.files.source import Source
@@ -165,8 +166,11 @@ def open_text_table(source: Source, encoding: str | None = None) -> TableFile:
     """Open a CSV file, as a survey program exports it or plain."""
     source, written = in_utf8(source, encoding)
     form = ReadingNotes(file=source.name, format="CSV", encoding=written)
+    head = source.head().decode("utf-8-sig", errors="ignore")
+    found = marked_up_table(_whole_text(source), source.name) if may_be_marked_up(head) else None
+    if found is not None:
+        return _open_marked_up(found, source, form)
     try:
-        head = source.head().decode("utf-8-sig", errors="ignore")
         delimiter = _delimiter(head)
         first = _first_records(head, delimiter)
     except csv.Error:
@@ -182,6 +186,24 @@ def open_text_table(source: Source, encoding: str | None = None) -> TableFile:
             return open_export(export, source, form)
     plain = open_csv(source)
     return replace(plain, form=replace(form, separator=plain.form.separator))
+
+
+def _whole_text(source: Source) -> str:
+    return "\n".join(source.text_lines())
+
+
+def _open_marked_up(found: MarkedUp, source: Source, form: ReadingNotes) -> TableFile:
+    """Make a table of one in Markdown or LaTeX."""
+    rows = [Record(line, tuple(cells)) for line, cells in found.rows]
+    form = replace(
+        form,
+        format=found.language,
+        remarks=() if found.is_only else ("Only the first table of the text is read.",),
+    )
+    export = recognise([Record(1, tuple(found.header)), *rows])
+    if export is not None:
+        return open_export(export, source, form)
+    return _open_grid(found.header, rows, source, form)
 
 
 def open_export(
