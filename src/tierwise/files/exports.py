@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from tierwise.errors import InputError, counted, has_control_characters, quoted, use
+from tierwise.errors import InputError, Remark, counted, has_control_characters, quoted, use
 from tierwise.files.cells import split_question
 from tierwise.files.csv import DELIMITERS, in_utf8, open_csv, refused
 from tierwise.files.excel import read_sheet
@@ -580,13 +580,31 @@ def open_excel(source: Source, sheet: str | int | None = None) -> TableFile:
         Record(number, tuple(map(_text, row))) for number, row in enumerate(found.rows, start=1)
     ]
     records, blank = _without_blank(every, "row")
+    others: tuple[Remark, ...] = ()
+    if sheet is None and found.filled:
+        one = len(found.filled) == 1
+        others = (
+            Remark(
+                f"There {'is another sheet' if one else 'are other sheets'}: "
+                f"{', '.join(map(quoted, found.filled))}",
+                (use("to read another", sheet=found.filled[0]),),
+            ),
+        )
     form = ReadingNotes(
-        file=source.name, format=f"Excel, sheet {quoted(found.name)}", remarks=blank
+        file=source.name, format=f"Excel, sheet {quoted(found.name)}", remarks=(*blank, *others)
     )
     if not records:
         raise InputError(
             f"{source.name}: sheet {quoted(found.name)} is empty",
             [use(sheet=one) for one in found.names if one != found.name],
+        )
+    if others and all(record.n_filled == 1 for record in records):
+        raise InputError(
+            f"sheet {quoted(found.name)} holds a single column, and there are others",
+            [
+                *(use("if it holds the answers", sheet=one) for one in found.filled),
+                use("if this one does", sheet=found.name),
+            ],
         )
     export = recognise(records)
     if export is not None:
