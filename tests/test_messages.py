@@ -62,8 +62,6 @@ ONLY_IN_PYTHON = {
     ("fitting/bootstrap.py", "unit"): "commands resample judges who decide several battles",
     ("fitting/solve.py", "theta_method"): "commands estimate theta exactly where that is possible",
     ("partition/recursion.py", "method"): "commands take the method that is affordable",
-    ("data/scores.py", "task"): "commands recognise tables with one row per task and item",
-    ("data/scores.py", "score"): "commands recognise tables with one row per task and item",
     ("plots/comparison.py", "along"): "the command has one option for each axis",
     ("mixture/fit.py", "folds"): "commands compare groups by BIC or ICL",
 }

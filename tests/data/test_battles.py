@@ -130,8 +130,12 @@ def test_bad_json_is_named_with_its_line():
     good = '{"winner": "x", "loser": "y"}\n'
     with pytest.raises(tw.InputError, match="line 3 is not a JSON object"):
         tw.read_battles(StringIO(good + "\n" + "{broken\n"), format="jsonl")
-    with pytest.raises(tw.InputError, match="one JSON list: write one object per line"):
-        tw.read_battles(StringIO(f"[{good}]"), format="jsonl")
+    with pytest.raises(tw.InputError, match="object 2: 'x' is compared with itself"):
+        tw.read_battles(StringIO(f"[{good},\n{good.replace('y', 'x')}]"), format="jsonl")
+    with pytest.raises(tw.InputError, match="begins like a JSON list and cannot be read as one"):
+        tw.read_battles(StringIO(f"[{good}"), format="jsonl")
+    with pytest.raises(tw.InputError, match="object 2 is not a JSON object"):
+        tw.read_battles(StringIO(f"[{good}, 3]"))
     wrong = '{"winner": "x", "loser": "x"}\n'
     with pytest.raises(tw.InputError, match="line 3: 'x' is compared with itself"):
         tw.read_battles(StringIO(good + "\n" + wrong), format="jsonl")

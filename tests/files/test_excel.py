@@ -6,7 +6,7 @@ from zipfile import ZipFile
 import pytest
 
 from tests.robustness.programs import python
-from tests.workbooks import sheet_of, workbook
+from tests.workbooks import KIND, MAIN, OFFICE, PARTS, sheet_of, workbook
 from tierwise import InputError, TierwiseError, read_rankings
 from tierwise.files.excel import sheet_names
 from tierwise.files.source import find_source
@@ -61,8 +61,8 @@ def test_a_cell_in_the_last_corner_is_refused(tmp_path):
     import sys
     import tierwise as tw
     try:
-        tw.read_rankings(sys.argv[1])
-    except tw.InputError as error:
+        read_rankings(sys.argv[1])
+    except InputError as error:
         print(error)
     """
     done = python(code, tmp_path / "bomb.xlsx")
@@ -75,6 +75,40 @@ def test_other_sheets_are_not_measured():
     other = f'<worksheet xmlns="{main}"><sheetData>{CORNER}</sheetData></worksheet>'
     content = workbook(sheet_of(ROWS), **{"xl/worksheets/sheet2.xml": other})
     assert read(content).n_rankings == 2
+
+
+def two_sheets(first, second):
+    """Return an Excel file with the sheets Answers and Results."""
+    sheets = PARTS["xl/workbook.xml"].replace(
+        "</sheets>", '<sheet name="Results" sheetId="2" r:id="r3"/></sheets>'
+    )
+    relations = PARTS["xl/_rels/workbook.xml.rels"].replace(
+        "</Relationships>",
+        f'<Relationship Id="r3" Type="{OFFICE}/worksheet" Target="worksheets/sheet2.xml"/>'
+        "</Relationships>",
+    )
+    types = PARTS["[Content_Types].xml"].replace(
+        "</Types>",
+        f'<Override PartName="/xl/worksheets/sheet2.xml" ContentType="{KIND}.worksheet+xml"/>'
+        "</Types>",
+    )
+    parts = {
+        "[Content_Types].xml": types,
+        "xl/workbook.xml": sheets,
+        "xl/_rels/workbook.xml.rels": relations,
+        "xl/worksheets/sheet2.xml": f'<worksheet xmlns="{MAIN}"><sheetData>{sheet_of(second)}'
+        "</sheetData></worksheet>",
+    }
+    return workbook(sheet_of(first), **parts)
+
+
+def test_other_sheets_are_named():
+    content = two_sheets(ROWS, ROWS[:2])
+    assert "There is another sheet: 'Results'" in str(read(content).reading)
+    assert "another sheet" not in str(read_rankings(BytesIO(content), sheet=1).reading)
+    assert "another sheet" not in str(read(two_sheets(ROWS, [])).reading)
+    with pytest.raises(InputError, match=r"a single column, and there are others: use sheet="):
+        read(two_sheets([["README"], ["see the other sheet"]], ROWS))
 
 
 @pytest.mark.parametrize("shared", [False, True])

@@ -33,7 +33,7 @@ def test_results_of_races_are_recognised_by_the_names_of_their_columns():
 
 
 def test_results_with_two_possible_columns_of_items_are_asked_about():
-    with pytest.raises(InputError):
+    with pytest.raises(InputError, match=r"'driver'.*'team'.*item="):
         read(RACES, unranked="below")
     races = read(RACES, unranked="below", item="driver")
     assert races.to_orderings() == [["ann", "bob", "cem"], ["bob", "cem", "ann"]]

@@ -97,8 +97,10 @@ def test_models_in_rows_are_the_items_whatever_else_is_said(purpose):
     said = read(StringIO(LEADERBOARD), better="higher", missing="99")
     assert said.items == ("x", "y", "z")
     assert said.to_orderings() == [["z", "x", "y"], ["x", "z"]]
-    with pytest.raises(InputError, match="unranked does not apply to scores of items in rows"):
-        read(StringIO(LEADERBOARD), better="higher", unranked="below")
+    below = read(StringIO(LEADERBOARD), better="higher", missing="99", unranked="below")
+    assert below.to_orderings() == [["z", "x", "y"], ["x", "z", "y"]]
+    with pytest.raises(InputError, match="ties does not apply to scores of items in rows"):
+        read(StringIO(LEADERBOARD), better="higher", ties="allow")
     turned = read(StringIO(LEADERBOARD), better="higher", items_in="columns")
     assert "MMLU" in turned.items
 

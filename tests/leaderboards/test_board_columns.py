@@ -11,6 +11,7 @@ import tierwise as tw
 from tierwise.leaderboards.changes import Standing, changes_between
 from tierwise.leaderboards.flips import flips_of
 from tierwise.leaderboards.line import line_of
+from tierwise.leaderboards.result import _rounded
 from tierwise.model.ranks import cut_shares, rank_shares, rank_spans, simultaneous_ranks
 
 
@@ -305,3 +306,8 @@ def test_fractions_of_answers_are_one_column():
     )
     frame = tw.leaderboard(weighted, rng=1).to_frame(backend="pyarrow")
     assert str(frame["answers"].type) == "double"
+
+
+def test_no_number_is_minus_zero():
+    # Strengths are centred, so an interval may end just below 0.
+    assert str(_rounded(-1e-14)) == "0.0"

@@ -186,6 +186,14 @@ Lower: TypeAlias = Annotated[
         "NAMES",
     ),
 ]
+TaskColumn: TypeAlias = Annotated[
+    str | None,
+    column("The column of tasks, with one row per task and item (detected: task, dataset)."),
+]
+ScoreColumn: TypeAlias = Annotated[
+    str | None,
+    column("The column of scores, with one row per task and item (detected: score, accuracy)."),
+]
 Tolerance: TypeAlias = Annotated[
     float,
     option(SCORES, "Scores within this distance of the best of a group are tied."),

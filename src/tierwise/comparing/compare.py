@@ -157,6 +157,14 @@ def compare(
                     use(f"if {len(found.items)} is best", better="higher"),
                 ],
             )
+        if better is None and scored is opened and found.lower_is_likely():
+            raise InputError(
+                "the scores look like times or errors, of which lower ones may be better",
+                [
+                    use("if they are", better="lower"),
+                    use("if higher ones are better", better="higher"),
+                ],
+            )
         better = direction
         known = ~np.isnan(found.scores)
         if not known.any(axis=1).all():

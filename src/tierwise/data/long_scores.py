@@ -7,32 +7,38 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tierwise.data.score_cells import read_numbers
+from tierwise.data.score_cells import Failures, read_numbers
 from tierwise.data.score_table import (
     ITEMS,
+    OF_SPORTS,
     TASKS,
     Repeats,
     ScoreTable,
     numbers_repeats,
 )
-from tierwise.errors import InputError, instead, quoted, use
+from tierwise.errors import InputError, instead, listed, quoted, use
 from tierwise.files.cells import (
     ABSENT,
     Decimal,
     check_cells,
     encode,
 )
-from tierwise.files.layouts import NAMES_OF_ROLES
+from tierwise.files.layouts import NAMES_OF_PLACES
 from tierwise.files.options import Aside
 from tierwise.files.spellings import renamed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from tierwise._util.types import Item, RowNamer
 
 
 _SCORES = ("score", "value", "result", "accuracy", "points", "rating", "ratings", "stars")
+# What may stand beside each other, of which the user chooses.
+_METRICS = ("accuracy", "f1", "auc", "resolved", "solved", "passed", "correct")
+# Of those who race, the time is the score.
+_TIMES = ("time", "seconds", "runtime")
+_OF_RACES = frozenset({*OF_SPORTS, "solver"})
 # Where people rate things, what each of them rates is compared, as on a task.
 _PEOPLE = (
     *("user", "respondent", "participant", "subject", "person", "reviewer", "rater", "customer"),
@@ -60,13 +66,21 @@ def are_long_scores(
     True
     """
     called = {_without_id(name) for name in names}
-    if called & set(NAMES_OF_ROLES["rank"]):
+    if called & set(NAMES_OF_PLACES):
         return False
     repeats = {name for name in called if numbers_repeats(name)}
     return all(
         column is not None or called & set(words)
-        for column, words in zip(said, ((*_OF_TASKS, *repeats), _OF_ITEMS, _SCORES), strict=True)
+        for column, words in zip(
+            said, ((*_OF_TASKS, *repeats), _OF_ITEMS, _words_of_scores(called)), strict=True
+        )
     )
+
+
+def _words_of_scores(called: Collection[str]) -> tuple[str, ...]:
+    """Return what a column of scores may be called beside columns called so."""
+    times = _TIMES if not _OF_RACES.isdisjoint(called) else ()
+    return (*_SCORES, *(one for one in _METRICS if one not in _SCORES), *times)
 
 
 def _without_id(name: Item) -> str:
@@ -83,12 +97,13 @@ def long_scores(
     name_row: RowNamer,
     repeats: Repeats = "keep",
     rename: Mapping[str, str] | None = None,
+    failures: Failures = "refuse",
 ) -> ScoreTable:
     """Read a table with one row per task and item.
 
     Parameters
     ----------
-    names, table, decimal, name_row, repeats, rename
+    names, table, decimal, name_row, repeats, rename, failures
         As for a table with one column per item.
     roles
         The columns of task, item and score.
@@ -100,7 +115,7 @@ def long_scores(
         if (codes == ABSENT).any():
             row = int((codes == ABSENT).argmax())
             raise InputError(f"{name_row(row)}: the {what} is missing: fill in the cell")
-    values, _ = read_numbers(table.column(score), names[score], decimal, name_row)
+    values, unit = read_numbers(table.column(score), names[score], decimal, name_row, failures)
     called = renamed(item_labels, rename or {})
     item_labels = list(dict.fromkeys(called))
     item_codes = np.array([item_labels.index(name) for name in called])[item_codes]
@@ -138,6 +153,7 @@ def long_scores(
             if number not in roles
         ),
         remarks=remarks,
+        units=frozenset({unit} if unit else ()),
     )
 
 
@@ -148,10 +164,17 @@ def long_roles(
     task, item, score = said
     # Folds of one data set are what methods were compared on where no column names data sets.
     repeats = [_without_id(name) for name in names if numbers_repeats(name)]
+    called = [_without_id(name) for name in names]
+    metrics = [str(name) for name, one in zip(names, called, strict=True) if one in _METRICS]
+    if score is None and len(metrics) > 1 and called.count("score") != 1:
+        raise InputError(
+            f"columns {listed(list(map(quoted, metrics)), 'and')} may each hold the scores",
+            [use("to name one", score=metrics[0])],
+        )
     return (
         _column(names, task, (*_OF_TASKS, *repeats), "task"),
         _column(names, item, _OF_ITEMS, "item"),
-        _column(names, score, _SCORES, "score"),
+        _column(names, score, _words_of_scores(called), "score"),
     )
 
 

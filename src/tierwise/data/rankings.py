@@ -376,6 +376,7 @@ class Rankings:
         items: Iterable[Item] | None = None,
         *,
         tolerance: float = 0.0,
+        unranked: Unranked = "anywhere",
     ) -> "Rankings":
         """Make rankings from a table of scores, one row per task and one column per item.
 
@@ -383,13 +384,16 @@ class Rankings:
         ----------
         scores
             An array, or a data frame whose columns are the items. Equal scores are ties. NaN means
-            that the item was not tried, so its rank is unknown.
+            that the item has no score.
         better
             Which scores are better: "higher" or "lower".
         items
             The items, in the order of the columns; by default 1, 2, ... for an array.
         tolerance
             Scores within this distance of the best of a group are tied with it.
+        unranked
+            Whether an item without a score was not tried, so its rank is unknown ("anywhere"), or
+            failed, so it ranks "below" all others.
 
         Examples
         --------
@@ -399,6 +403,7 @@ class Rankings:
         """
         check_choice("better", better, ("higher", "lower"))
         check_number("tolerance", tolerance, least=0.0)
+        check_choice("unranked", unranked, get_args(Unranked))
         names, table = _as_table(scores, "scores", "task")
         if table.size == 0:
             raise InputError("scores must be a table: one row per task, one column per item")
@@ -410,9 +415,9 @@ class Rankings:
                 f"row {int(np.argmax(untried)) + 1} of the scores is empty: delete the row"
             )
         ranks = encoding.ranks_of_scores(table, better, tolerance)
-        unranked: Unranked | None = "anywhere" if np.isnan(ranks).any() else None
         known = names if items is None else items
-        return cls.from_ranks(ranks, known, unranked=unranked, ties="allow")
+        said = unranked if np.isnan(ranks).any() else None
+        return cls.from_ranks(ranks, known, unranked=said, ties="allow")
 
     @classmethod
     def from_order_array(

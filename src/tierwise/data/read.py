@@ -19,9 +19,12 @@ from tierwise.data.scores import (
     graded_scores_of,
     grades_question,
     has_items_in_rows,
+    hold_more_than_numbers,
     read_scores,
     scores_of,
+    scores_question,
     tasks_question,
+    undecided_battles,
     with_grades,
 )
 from tierwise.data.tables import DataSource, Opened, open_source, open_table
@@ -169,13 +172,16 @@ def _read_opened(
     try:
         answers = _read_answers(opened, better, options)
     except InputError as error:
+        undecided = None if table is None else undecided_battles(table)
+        if undecided is not None and layout == "auto":
+            raise undecided from error
         if table is not None and better is None and layout == "auto":
             asks_for_scores = any(
                 isinstance(one, Remedy) and ("better", "higher") in one.settings
                 for one in error.remedies
             )
             asked = tasks_question(table) if asks_for_scores else None
-            asked = asked or grades_question(table)
+            asked = asked or scores_question(table) or grades_question(table)
             if asked is not None:
                 raise asked from error
         raise
@@ -236,13 +242,15 @@ def _are_scores_by_task(
     table: TableFile, better: Better | None, options: Mapping[str, Any]
 ) -> bool:
     """Return whether rows are items, or tasks are named: rankings have neither."""
+    of_answers = options.keys() - _parameters(read_scores)
+    if better is not None and not of_answers and hold_more_than_numbers(table):
+        return True
     if options.get("items_in") == "columns":
         return bool({"tasks", "lower"} & options.keys())
     if _OF_WIDE_SCORES & options.keys():
         return True
     if better is None or _NAMING_COLUMNS & options.keys():
         return False
-    of_answers = options.keys() - _parameters(read_scores)
     return has_items_in_rows(table) if of_answers else are_scores_of_tasks(table)
 
 

@@ -50,14 +50,16 @@ def read_battles(
         detected.
     winner
         The column that says who won: "model_a", "model_b" (or "left", "right", or the column's
-        name), "tie", "tie (bothbad)", "both_bad", the name of the model, or the points of both,
-        such as "1-0" or "3:1".
+        name), "tie", "tie (bothbad)", "both_bad", the name of the model, the points of both, such
+        as "1-0" or "3:1", or a verdict such as "[[A]]" or "A>>B". Matches without a result are left
+        out.
     loser
         The column of the model that lost, if the table has only a winner and a loser.
     points
         The columns of the points of the first and of the second model, if no column says who won:
         who has more wins. Names such as home_goals and away_goals, or score_a and score_b, are
-        detected. Rows without points are left out.
+        detected. Rows without points are left out. Columns such as wins_a, wins_b and ties count
+        the wins of a pair, and are detected as well.
     judge
         The column that says who decided; names such as judge, worker, annotator or voter are
         detected.

@@ -24,7 +24,7 @@ from tierwise.files.options import Aside
 from tierwise.files.spellings import refuse_spellings, renamed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from tierwise._util.types import Item, RowNamer
     from tierwise.files.options import Better
@@ -37,15 +37,20 @@ ItemsIn: TypeAlias = Literal["auto", "rows", "columns"]
 """Where the items of a table of scores are."""
 
 _Floats = NDArray[np.float64]
-_Numbers: TypeAlias = "Callable[[Any, Any], tuple[_Floats, bool | None]]"
+_Numbers: TypeAlias = "Callable[[Any, Any], tuple[_Floats, str | None]]"
 
+# Who takes part in races and matches.
+OF_SPORTS = (
+    *("driver", "rider", "athlete", "swimmer", "runner", "skater", "golfer", "skier", "horse"),
+    *("boat", "crew", "competitor", "contestant"),
+)
 ITEMS = (
     *("item", "model", "system", "method", "name", "player"),
-    *("estimator", "classifier", "algorithm", "learner"),
+    *("estimator", "classifier", "algorithm", "learner", "solver", *OF_SPORTS),
 )
 TASKS = (
     *("task", "dataset", "data set", "data_set", "benchmark", "judge", "assessor", "prompt"),
-    "question",
+    *("question", "instance", "race", "stage", "heat", "tournament", "meet", "regatta"),
 )
 # What numbers runs of the same thing, and the words that may stand beside it.
 _REPEATS = frozenset(
@@ -56,7 +61,11 @@ _BESIDE_REPEATS = frozenset({"random", "outer", "inner", "id", "no", "nr", "numb
 _OF_ITEMS = frozenset(
     {*ITEMS, "models", "modell", "modelo", "modèle", "llm", "algorithm", "team", "product"}
 ) - {"name"}
-_OF_TASKS = frozenset({"task", "dataset", "benchmark", "prompt", "question", "metric", "criterion"})
+_OF_TASKS = frozenset(
+    {"task", "dataset", "benchmark", "prompt", "question", "metric", "criterion", "instance"}
+    | {"query", "workload", "function", "request", "stage", "heat", "meet", "tournament"}
+    | {"datensatz", "aufgabe"}
+)
 _OF_PEOPLE = frozenset(
     {"judge", "assessor", "respondent", "participant", "person", "user", "voter", "rater"}
 )
@@ -70,11 +79,28 @@ _PROPERTIES = frozenset(
     {"params", "param", "parameters", "parameter", "size", "latency", "runtime", "time", "seconds"}
     | {"speed", "throughput", "ttft", "price", "cost", "costs", "usd", "date", "released"}
     | {"release", "year", "updated", "cutoff", "context", "tokens", "memory", "vram", "ram", "gpu"}
-    | {"energy", "flops", "votes", "downloads", "license", "link", "url", "$", "€"}
+    | {"energy", "flops", "votes", "downloads", "likes", "hub", "license", "link", "url"}
+    | {"kosten", "preis", "datum", "jahr", "lizenz", "größe", "parameteranzahl", "coût", "prix"}
+    | {"costo", "coste", "precio", "fecha", "$", "€"}
 )
+_CURRENCY = re.compile(r"[(\[][^)\]]*([$€£¥]|\busd\b|\beur\b)", re.IGNORECASE)
+# Of a mean, how far it varies.
+_SPREADS = frozenset(
+    {"std", "stdev", "stddev", "sd", "stderr", "se", "sem", "var", "variance", "ci", "iqr", "±"}
+)
+_MEANS = frozenset({"mean", "avg", "average", "median"})
+# What data sets have, and methods have not.
+_OF_DATA = frozenset(
+    {"instances", "samples", "features", "classes", "attributes", "examples", "rows", "dims"}
+    | {"observations", "dimensions", "variables"}
+)
+# What tables of standings count.
+_STANDINGS = frozenset({"pld", "pts", "gp", "mp", "gd", "gf", "ga", "pct", "played", "points"})
+
 _SUMMARIES = frozenset(
-    {"average", "avg", "mean", "median", "overall", "total", "sum", "rank", "position", "id"}
+    {"average", "avg", "mean", "median", "overall", "total", "sum", "rank", "position", "pos", "id"}
     | {"no", "n", "#", "index"}
+    | _SPREADS
 )
 _QUALIFIERS = frozenset(
     {"model", "of", "per", "in", "the", "max", "min", "input", "output", "inference", "training"}
@@ -85,12 +111,23 @@ _QUALIFIERS = frozenset(
 _LOWER = frozenset(
     {"error", "errors", "perplexity", "ppl", "wer", "cer", "loss", "mae", "mse", "rmse", "fid"}
 )
-# What titles say where less is better.
+_HIGHER = frozenset({"pts", "points", "wins", "accuracy", "acc", "f1", "auc", "bleu", "psnr"})
+# What titles say where less is better, and where more is.
 _DOWNWARD = ("↓", "⬇", "⇓", "\\downarrow")
+_UPWARD = ("↑", "⬆", "⇑", "\\uparrow")
 # What the first column of a survey is called.
 _OF_RESPONSES = frozenset(
     {*NAMES_OF_ROLES["assessor"], "email", "mail", "timestamp", "time", "date", "start", "response"}
     | {"student", "reviewer", "case", "code", "teilnehmer", "nr", "no", "zeitstempel"}
+)
+_OF_MOMENTS = frozenset(
+    {"time", "timestamp", "date", "start", "started", "end", "ended", "kickoff", "created", "et"}
+)
+# The unit of times by the clock, 1:02:33 or 2:33.5; where there are some, numbers are seconds.
+CLOCK = ":"
+_UNITS_OF_TIME = frozenset(
+    {CLOCK, "ns", "us", "µs", "μs", "ms", "s", "sec", "secs", "second", "seconds", "min", "mins"}
+    | {"minute", "minutes", "h", "hr", "hrs", "hour", "hours"}
 )
 _DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}")
 
@@ -113,6 +150,8 @@ class ScoreTable:
         The columns that hold scores, as the table calls them.
     aside, remarks
         The columns that are not scores, each with the reason, and other remarks.
+    units
+        The units that scores have: percent signs, ms, times by the clock and the like.
     """
 
     items: tuple[Any, ...]
@@ -122,6 +161,12 @@ class ScoreTable:
     columns: tuple[str, ...]
     aside: tuple[Aside, ...] = ()
     remarks: tuple[Remark | str, ...] = ()
+    units: frozenset[str] = frozenset()
+
+    def lower_is_likely(self) -> bool:
+        """Return whether scores are times, or items are called as errors are."""
+        times = bool(self.units) and self.units <= _UNITS_OF_TIME
+        return times or all(_seems_lower(str(item)) for item in self.items)
 
 
 def words_of(title: object) -> frozenset[str]:
@@ -132,7 +177,7 @@ def words_of(title: object) -> frozenset[str]:
     >>> sorted(words_of("Release Date (UTC)"))
     ['date', 'release']
     """
-    return frozenset(re.findall(r"[^\W_]+|[#$€]", re.sub(r"\(.*?\)", "", str(title).casefold())))
+    return frozenset(re.findall(r"[^\W_]+|[#$€±]", re.sub(r"\(.*?\)", "", str(title).casefold())))
 
 
 def is_property(title: object) -> bool:
@@ -140,9 +185,11 @@ def is_property(title: object) -> bool:
 
     Examples
     --------
-    >>> is_property("Params (B)"), is_property("Date understanding")
-    (True, False)
+    >>> is_property("Params (B)"), is_property("Date understanding"), is_property("Input (€)")
+    (True, False, True)
     """
+    if _CURRENCY.search(str(title)):
+        return True
     words = words_of(title)
     return bool(words & _PROPERTIES) and words <= _PROPERTIES | _QUALIFIERS | _SUMMARIES
 
@@ -159,9 +206,59 @@ def numbers_repeats(title: object) -> bool:
     return bool(words & _REPEATS) and words <= _REPEATS | _BESIDE_REPEATS
 
 
+def is_beside_scores(title: object, others: Iterable[object]) -> bool:
+    """Return whether a column says how far another one varies, or what a data set is like.
+
+    Parameters
+    ----------
+    title
+        The title of the column.
+    others
+        The titles of all columns of numbers.
+
+    Examples
+    --------
+    >>> titles = ["#instances", "RF_mean", "RF_std", "SVM", "SVM ±"]
+    >>> [title for title in titles if is_beside_scores(title, titles)]
+    ['#instances', 'RF_std', 'SVM ±']
+    """
+    words = words_of(title)
+    if words & _OF_DATA and words <= _OF_DATA | {"#", "n", "num", "no", "number", "of"}:
+        return True
+    if not words & _SPREADS:
+        return False
+    return any(
+        words - _SPREADS == words_of(other) - _MEANS and not words_of(other) & _SPREADS
+        for other in others
+    )
+
+
+def is_moment(title: object) -> bool:
+    """Return whether a title is that of a column which says when something was.
+
+    Examples
+    --------
+    >>> is_moment("Start time"), is_moment("1500m")
+    (True, False)
+    """
+    words = words_of(title)
+    return bool(words & _OF_MOMENTS) and words <= _OF_MOMENTS | _QUALIFIERS
+
+
 def _is_summary(title: object) -> bool:
     words = words_of(title)
     return bool(words & _SUMMARIES) and words <= _SUMMARIES | _QUALIFIERS
+
+
+def counts_rows(title: object) -> bool:
+    """Return whether a title is that of a column which numbers rows or sums them up.
+
+    Examples
+    --------
+    >>> counts_rows("task_id"), counts_rows("total"), counts_rows("tasks solved")
+    (True, True, False)
+    """
+    return "id" in words_of(title) or _is_summary(title)
 
 
 def is_aside(title: object) -> bool:
@@ -169,7 +266,7 @@ def is_aside(title: object) -> bool:
     return is_property(title) or _is_summary(title)
 
 
-def is_numeric(column: Any, parsed: Callable[[str], bool], empty: Callable[[Any], bool]) -> bool:
+def is_numeric(column: Any, number: Callable[[Any], bool], empty: Callable[[Any], bool]) -> bool:
     """Return whether most of what stands in a column are numbers."""
     if not can_be_encoded(column):
         return False
@@ -177,8 +274,7 @@ def is_numeric(column: Any, parsed: Callable[[str], bool], empty: Callable[[Any]
     filled = [label for label in labels if not empty(label)]
     if not filled or not len(codes):
         return False
-    numeric = [not isinstance(label, str) or parsed(label) for label in filled]
-    return 2 * sum(numeric) >= len(filled)
+    return 2 * sum(map(number, filled)) >= len(filled)
 
 
 @dataclass(frozen=True)
@@ -209,7 +305,8 @@ class Grid:
         ]
         named = [one for one in texts if words_of(self.names[one]) & _NAMES_OF_ROWS]
         distinct = [one for one in texts if self._are_distinct(one)]
-        return next(iter(named + distinct), None)
+        # Of a driver and a team, the one that is another in every row.
+        return next(iter([one for one in named if one in distinct] + named + distinct), None)
 
     def _are_distinct(self, column: int) -> bool:
         codes, _ = encode(self.table.column(column))
@@ -229,12 +326,40 @@ class Grid:
         codes, labels = encode(check_cells(self.names[column], self.table.column(column)))
         return ["" if code == ABSENT else str(labels[code]).strip() for code in codes.tolist()]
 
+    def numbers_rows(self, column: int) -> bool:
+        """Return whether a column is called as numbers of rows are, and holds 0, 1, 2, ..."""
+        if not counts_rows(self.names[column]):
+            return False
+        cells = self.labels(column)
+        return any(cells == list(map(str, range(first, first + len(cells)))) for first in (0, 1))
+
     def names_items_in_cells(self) -> bool:
         """Return whether neighbouring columns of text hold the same words, as places do."""
         texts = [one for one in range(len(self.names)) if one not in self.numeric]
         known = [one for one in texts if can_be_encoded(self.table.column(one))]
         words = [set(self.labels(one)) - {""} for one in known]
         return any(one & other for one, other in pairwise(words))
+
+    def refuse_scores_below_each_other(self) -> None:
+        """Ask for the column of scores if each row is a score of an item on a task."""
+        texts = [one for one in range(len(self.names)) if one not in self.numeric]
+        known = [one for one in texts if can_be_encoded(self.table.column(one))]
+        items, tasks = (
+            [one for one in known if words_of(self.names[one]) & words]
+            for words in (_OF_ITEMS, _OF_TASKS)
+        )
+        if not items or not tasks or self._are_distinct(items[0]) or self._are_distinct(tasks[0]):
+            return
+        item, task = self.names[items[0]], self.names[tasks[0]]
+        scores = [str(self.names[one]) for one in self.numeric]
+        raise InputError(
+            f"each row seems to hold the scores of one {quoted(item)} on one {quoted(task)}, and "
+            "no column is called score",
+            [
+                use("to name the column of scores", task=str(task), item=str(item), score=one)
+                for one in scores[-1:]
+            ],
+        )
 
     def side(self) -> Side | None:
         """Tell where the items are; None if nothing tells, or different things."""
@@ -246,7 +371,8 @@ class Grid:
         found: set[Side] = set()
         if header & _OF_ITEMS or any(map(_is_of_tasks, across)):
             found.add("rows")
-        if header & (_OF_TASKS | _OF_PEOPLE) or any(map(_is_of_tasks, down)):
+        names_tasks = header & (_OF_TASKS | _OF_PEOPLE) or header >= {"data", "set"}
+        if names_tasks or any(map(_is_of_tasks, down)):
             found.add("columns")
         return found.pop() if len(found) == 1 else None
 
@@ -283,9 +409,16 @@ class Grid:
         )
 
     def with_items_in_rows(
-        self, named: int, numbers: _Numbers, repeats: Repeats = "keep"
+        self,
+        named: int,
+        numbers: _Numbers,
+        repeats: Repeats = "keep",
+        wanted: Collection[str] = (),
     ) -> ScoreTable:
-        """Read a table with one row per item and one column per task."""
+        """Read a table with one row per item and one column per task.
+
+        Columns that are set aside by their titles may hold anything, unless they are wanted.
+        """
         items = self.labels(named)
         first_row: dict[str, int] = {}
         for row, item in enumerate(items):
@@ -302,7 +435,16 @@ class Grid:
                 )
             first_row.setdefault(item, row)
         columns = [one for one in self.numeric if one != named]
-        scores = [numbers(self.table.column(one), self.names[one])[0] for one in columns]
+        read: list[tuple[_Floats, str | None]] = []
+        for one in columns:
+            title = str(self.names[one])
+            try:
+                read.append(numbers(self.table.column(one), self.names[one]))
+            except InputError:
+                if not is_aside(title) or title.strip() in wanted:
+                    raise
+                read.append((np.full(len(items), np.nan), None))
+        scores = [values for values, _ in read]
         other = [one for one in range(len(self.names)) if one not in (named, *columns)]
         return ScoreTable(
             tuple(items),
@@ -311,15 +453,27 @@ class Grid:
             "rows",
             tuple(str(self.names[one]) for one in columns),
             tuple(Aside(str(self.names[one]), "holds text, not scores") for one in other),
+            units=frozenset(unit for _, unit in read if unit),
         )
 
     def with_items_in_columns(self, columns: Sequence[int], numbers: _Numbers) -> ScoreTable:
         """Read a table with one row per task and one column per item."""
         read = [numbers(self.table.column(one), self.names[one]) for one in columns]
-        if len({percent for _, percent in read if percent is not None}) > 1:
+        units = {
+            unit: self.names[column]
+            for column, (_, unit) in zip(columns, read, strict=True)
+            if unit is not None
+        }
+        if set(units) == {"", "%"}:
             raise InputError(
                 "some columns have percent signs and others do not: write all scores in the "
                 "same way"
+            )
+        if len(units) > 1 and set(units) != {"", CLOCK}:
+            first, second, *_ = units.values()
+            raise InputError(
+                f"the scores of {quoted(first)} and {quoted(second)} have different units: write "
+                "all of them in one unit"
             )
         named = self.names_of_rows()
         tasks = () if named is None or named in columns else tuple(self.labels(named))
@@ -331,6 +485,7 @@ class Grid:
             "columns",
             tuple(str(self.names[one]) for one in columns),
             tuple(Aside(str(self.names[one]), "is not among the scores") for one in other),
+            units=frozenset(filter(None, units)),
         )
 
 
@@ -431,6 +586,15 @@ def with_tasks(
     lower
         The tasks in which lower scores are better.
     """
+    words = [title.strip().casefold() for title in found.tasks]
+    if {"w", "l"} <= set(words) and _STANDINGS & set(words) and tasks is None:
+        raise InputError(
+            "the columns count matches that were won and lost, so these are standings, not scores",
+            [
+                "read the results of the matches, one row per match",
+                use("to name the columns that are scores", tasks=...),
+            ],
+        )
     for name in (*(tasks or ()), *lower):
         if name not in found.tasks:
             raise InputError(
@@ -459,6 +623,17 @@ def with_tasks(
                 use("if higher numbers are better there too", tasks=list(names)),
             ],
         )
+    upward = [name for name in names if _seems_higher(name)]
+    if upward and better == "lower" and tasks is None:
+        downward = [name for name in names if name not in upward]
+        raise InputError(
+            f"higher numbers may be better in {quoted(upward[0])}",
+            [
+                use("if they are", better="higher", **({"lower": downward} if downward else {})),
+                *([use("to leave it out", tasks=downward)] if downward else []),
+                use("if lower numbers are better there too", tasks=list(names)),
+            ],
+        )
     scores = found.scores[kept]
     if better == "higher":
         scores[[number for number, name in enumerate(names) if name in lower]] *= -1
@@ -472,6 +647,17 @@ def with_tasks(
         aside=tuple(aside),
         remarks=tuple(remarks),
     )
+
+
+def _seems_higher(task: str) -> bool:
+    """Return whether a title says that higher scores are better, in words or by an arrow.
+
+    Examples
+    --------
+    >>> _seems_higher("Pts"), _seems_higher("PSNR ↑"), _seems_higher("Monza")
+    (True, True, False)
+    """
+    return bool(words_of(task) & _HIGHER) or any(arrow in task for arrow in _UPWARD)
 
 
 def _seems_lower(task: str) -> bool:

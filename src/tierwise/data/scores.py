@@ -17,7 +17,14 @@ from tierwise._util.names import join_names
 from tierwise.data.frames import with_named_rows
 from tierwise.data.long_scores import are_long_scores, long_roles, long_scores
 from tierwise.data.rankings import Rankings
-from tierwise.data.score_cells import as_list, grid_of, read_numbers
+from tierwise.data.score_cells import (
+    Failures,
+    as_list,
+    failures_in,
+    grid_of,
+    read_numbers,
+    ways_of_writing,
+)
 from tierwise.data.score_table import (
     ITEMS,
     TASKS,
@@ -27,14 +34,19 @@ from tierwise.data.score_table import (
     ScoreTable,
     averaged,
     is_aside,
+    is_beside_scores,
     is_property,
     joined,
     numbers_repeats,
     with_tasks,
 )
 from tierwise.data.tables import is_frame, open_table
-from tierwise.errors import InputError, instead, quoted, some_of, use
-from tierwise.files.battle_columns import are_battles, have_columns_of_battles
+from tierwise.errors import InputError, Remedy, instead, quoted, some_of, use
+from tierwise.files.battle_columns import (
+    are_battles,
+    battles_without_winner,
+    have_columns_of_battles,
+)
 from tierwise.files.cells import (
     Decimal,
 )
@@ -50,7 +62,7 @@ from tierwise.files.wide import SAMPLE_ROWS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from tierwise._util.types import Item
+    from tierwise._util.types import Item, Unranked
     from tierwise.data.tables import DataSource
     from tierwise.files.source import Format
     from tierwise.files.table_file import TableFile
@@ -75,6 +87,7 @@ def read_scores(
     layout: ScoresLayout = "auto",
     items: str | Iterable[Item] | None = None,
     tolerance: float = 0.0,
+    unranked: Unranked | None = None,
     decimal: Decimal | None = None,
     missing: Missing | None = None,
     task: str | None = None,
@@ -110,6 +123,9 @@ def read_scores(
         For "wide": the items to read. By default, all columns of numbers if items are in columns.
     tolerance
         Scores within this distance of the best of a group are tied with it.
+    unranked
+        Whether an item without a score on a task ranks "below" all others, or its rank is unknown
+        ("anywhere"), which is the default. Cells such as DNF and TO need it.
     decimal
         The decimal separator, "," or ".", if "1,234" is ambiguous. The other one then separates
         thousands.
@@ -144,8 +160,9 @@ def read_scores(
 
     Notes
     -----
-    Equal scores are ties. An empty cell (or NA, or -) means that the item was not tried: its rank
-    is unknown.
+    Equal scores are ties. An empty cell (or NA, or -) means that the item was not tried, unless
+    ``unranked`` says otherwise. Of cells such as "0.91 ± 0.02", "88.7*" or "12 ms" the number
+    counts, times such as "1:02:33" are seconds, and "pass" and "fail" are 1 and 0; a note says so.
 
     Examples
     --------
@@ -169,6 +186,7 @@ def read_scores(
             layout=layout,
             items=items,
             tolerance=tolerance,
+            unranked=unranked,
             decimal=decimal,
             missing=missing,
             task=task,
@@ -291,17 +309,30 @@ def open_scores(
     return open_table(frame, file_format, encoding, sheet)
 
 
-def scores_of(table: TableFile, better: Better, tolerance: float = 0.0, **said: Any) -> Rankings:
+def scores_of(
+    table: TableFile,
+    better: Better,
+    tolerance: float = 0.0,
+    unranked: Unranked | None = None,
+    **said: Any,
+) -> Rankings:
     """Read the scores of a table as rankings, with notes of how it was understood."""
-    found, notes = score_table_of(table, better, **said)
-    return rankings_of(found, notes, better, tolerance)
+    failures: Failures = "ask" if unranked is None else "empty"
+    found, notes = score_table_of(table, better, failures=failures, **said)
+    return rankings_of(found, notes, better, tolerance, unranked or "anywhere")
 
 
 def rankings_of(
-    found: ScoreTable, notes: ReadingNotes, better: Better, tolerance: float = 0.0
+    found: ScoreTable,
+    notes: ReadingNotes,
+    better: Better,
+    tolerance: float = 0.0,
+    unranked: Unranked = "anywhere",
 ) -> Rankings:
     """Rank the items on each task by their scores."""
-    rankings = Rankings.from_scores(found.scores, better, found.items, tolerance=tolerance)
+    rankings = Rankings.from_scores(
+        found.scores, better, found.items, tolerance=tolerance, unranked=unranked
+    )
     rankings.reading = replace(notes, n_answers=len(rankings))
     return rankings
 
@@ -323,6 +354,7 @@ def score_table_of(
     repeats: Repeats = "keep",
     rename: Mapping[str, str] | None = None,
     spellings: Spellings = "ask",
+    failures: Failures = "refuse",
 ) -> tuple[ScoreTable, ReadingNotes]:
     """Read the scores of a table, and say how it was understood; see `read_scores`."""
     check_choice("better", better, get_args(Better))
@@ -338,32 +370,48 @@ def score_table_of(
         _refuse_other_kinds(table)
     if layout == "long" or (layout == "auto" and items is None and are_long_scores(names, said)):
         found = long_scores(
-            names, cells, long_roles(names, said), decimal, table.name_row, repeats, rename
+            names,
+            cells,
+            long_roles(names, said),
+            decimal,
+            table.name_row,
+            repeats,
+            rename,
+            failures,
         )
         if spellings == "ask":
             refuse_spellings(list(map(str, found.items)), "item")
         kind = "long scores"
     else:
+        grid = grid_of(names, cells, table.name_row)
+        if layout == "auto" and items is None and items_in == "auto":
+            grid.refuse_scores_below_each_other()
         found = _wide_scores(
-            grid_of(names, cells, table.name_row),
+            grid,
             better,
             items_in,
             as_list(items),
             (task, item),
             as_list(tasks),
             as_list(lower) or [],
-            lambda column, called: read_numbers(column, called, decimal, table.name_row),
+            lambda column, called: read_numbers(column, called, decimal, table.name_row, failures),
             repeats,
             lambda found: joined(found, rename or {}, spellings, repeats),
         )
         kind = "scores" if found.items_in == "columns" else "scores by item"
     if codes is None:
         refuse_codes(found.scores, found.items, ranks=False)
+    titles = list(map(str, names))
+    read = [cells.column(titles.index(column)) for column in found.columns]
+    ways: dict[str, str] = {}
+    for column in read:
+        ways = {**ways_of_writing(column, decimal), **ways}
+    failed = failures_in(read, decimal) if failures == "empty" else ()
     notes = ReadingNotes(
         layout=kind,
         columns=found.columns,
         aside=found.aside,
-        remarks=(*found.remarks, *remarks),
+        remarks=(*found.remarks, *ways.values(), *failed, *remarks),
         n_answers=len(found.scores),
     )
     return found, notes.about(table.form)
@@ -390,10 +438,7 @@ def tasks_question(table: TableFile) -> InputError | None:
     items, shown = some_of(grid.labels(named)), some_of(tasks)
     return InputError(
         f"each row is an item ({items}), and {shown} hold numbers that look like scores, not ranks",
-        [
-            use("if higher scores are better", better="higher"),
-            use("if lower scores are better", better="lower"),
-        ],
+        _either_way(),
     )
 
 
@@ -402,9 +447,53 @@ def are_scores_of_tasks(table: TableFile) -> bool:
     grid = _first_rows(table)
     if grid is None or len(grid.numeric) < 2:
         return False
+    grid.refuse_scores_below_each_other()
     if grid.may_have_items_in_rows():
         raise grid.doubt()
     return grid.has_tasks()
+
+
+def hold_more_than_numbers(table: TableFile) -> bool:
+    """Return whether cells hold scores that no ranking has, such as 0.91 ± 0.02, or TO."""
+    grid = _first_rows(table)
+    if grid is None or len(grid.numeric) < 2:
+        return False
+    columns = [grid.table.column(one) for one in grid.numeric]
+    return any(ways_of_writing(one, None) for one in columns) or bool(failures_in(columns, None))
+
+
+def scores_question(table: TableFile) -> InputError | None:
+    """Ask which scores are better where cells hold more than a number; None if none does."""
+    grid = _first_rows(table)
+    if grid is None or len(grid.numeric) < 2:
+        return None
+    written = [
+        str(grid.names[one])
+        for one in grid.numeric
+        if ways_of_writing(grid.table.column(one), None) and not is_aside(grid.names[one])
+    ]
+    if 2 * len(written) < len(grid.numeric):
+        return None
+    first = grid.labels(list(map(str, grid.names)).index(written[0]))
+    cell = next((one for one in first if one), "")
+    return InputError(
+        f"columns {some_of(written)} hold cells such as {quoted(cell)}, which look like scores",
+        _either_way(),
+    )
+
+
+def _either_way() -> list[Remedy]:
+    return [
+        use("if higher scores are better", better="higher"),
+        use("if lower scores are better", better="lower"),
+    ]
+
+
+def undecided_battles(table: TableFile) -> InputError | None:
+    """Ask who won where two columns name the models of battles; None if there are no such."""
+    asked = battles_without_winner(table.columns)
+    grid = None if asked is None else _first_rows(table)
+    return asked if grid is not None and grid.names_items_in_cells() else None
 
 
 def not_battles(table: TableFile) -> InputError | None:
@@ -485,7 +574,7 @@ def _wide_scores(
     said: tuple[str | None, str | None],
     tasks: Sequence[str] | None,
     lower: Sequence[str],
-    numbers: Callable[[Any, Any], tuple[_Floats, bool | None]],
+    numbers: Callable[[Any, Any], tuple[_Floats, str | None]],
     repeats: Repeats,
     join: Callable[[ScoreTable], ScoreTable],
 ) -> ScoreTable:
@@ -518,7 +607,7 @@ def _wide_scores(
             raise InputError(
                 "no column names the items, one per row", [use("to name the column", item=...)]
             )
-        found = grid.with_items_in_rows(named, numbers, repeats)
+        found = grid.with_items_in_rows(named, numbers, repeats, (*(tasks or ()), *lower))
         if items is not None:
             found = _restricted(found, [str(one) for one in items])
     else:
@@ -551,7 +640,14 @@ def _item_columns(grid: Grid, items: Sequence[Any] | None) -> list[int]:
             )
         kept = [list(names).index(item) for item in items]
     else:
-        kept = [one for one in grid.numeric if not numbers_repeats(names[one])]
+        titles = [names[one] for one in grid.numeric]
+        kept = [
+            one
+            for one in grid.numeric
+            if not numbers_repeats(names[one])
+            and not is_beside_scores(names[one], titles)
+            and not grid.numbers_rows(one)
+        ]
         no_items = {*_NO_ITEMS, *NAMES_OF_ROLES["weights"]}
         weights = [str(name).strip() for name in like_weights(grid.table, kept)]
         doubtful = [

@@ -9,7 +9,10 @@ from tierwise.errors import InputError, quoted, use
 _CONTESTANTS = (
     *(
         (f"{what}_{one}", f"{what}_{other}")
-        for what in ("model", "player", "team", "response", "system")
+        for what in (
+            *("model", "player", "team", "response", "system", "generator", "assistant"),
+            *("candidate", "option", "fighter", "competitor", "opponent", "participant", "agent"),
+        )
         for one, other in (("a", "b"), ("1", "2"))
     ),
     ("item_a", "item_b"),
@@ -18,6 +21,8 @@ _CONTESTANTS = (
     ("home", "away"),
     ("white", "black"),
     ("home_team", "away_team"),
+    ("r_fighter", "b_fighter"),
+    ("red_fighter", "blue_fighter"),
     ("a", "b"),
     ("one", "other"),
 )
@@ -25,7 +30,11 @@ _CONTESTANTS = (
 _OF_ANY_TABLE = (("left", "right"), ("first", "second"), ("a", "b"), ("one", "other"))
 # Two columns whose order says nothing: who was shown first is not known.
 _WITHOUT_ORDER = ("one", "other")
-_WINNER_AND_LOSER = (("winner", "loser"), ("preferred", "other"), ("better", "worse"))
+_WINNER_AND_LOSER = (
+    *(("winner", "loser"), ("preferred", "other"), ("better", "worse"), ("chosen", "rejected")),
+    *(("winner_name", "loser_name"), ("winner_model", "loser_model"), ("winner_id", "loser_id")),
+    *(("chosen_model", "rejected_model"), ("winning_team", "losing_team")),
+)
 # The points of the two, where these say who won.
 _POINTS = (
     *(
@@ -40,8 +49,34 @@ _POINTS = (
         )
     ),
     ("fthg", "ftag"),
+    ("winner_model_a", "winner_model_b"),
+    ("winner_a", "winner_b"),
 )
-_WINNERS = ("winner", "outcome", "result", "vote", "verdict", "ftr")
+# How often each of the two has won, and how often nobody.
+_WINS = (
+    *(("wins_a", "wins_b"), ("wins_1", "wins_2"), ("win_a", "win_b"), ("win_1", "win_2")),
+    *(("model_a_wins", "model_b_wins"), ("a_wins", "b_wins"), ("home_wins", "away_wins")),
+    *(("wins_model_a", "wins_model_b"),),
+)
+_DRAWS = ("ties", "draws", "tie", "draw", "drawn")
+_WINNERS = (
+    *("winner", "outcome", "result", "vote", "verdict", "ftr", "preference", "decision"),
+    *("judgment", "judgement", "score"),
+)
+# What nobody has won.
+_DRAWN = frozenset(
+    {"tie", "tied", "draw", "drawn", "equal", "same", "both", "neither", "=", "nul", "remis"}
+    | {"bothbad", "bothgood", "bothequal", "bothequallygood", "bothequallybad", "bothareequal"}
+    | {"botharebad", "botharegood", "arebothbad", "empate", "unentschieden"}
+    | {f"tie({which})" for which in ("bothbad", "bothgood", "allbad")}
+)
+# Of the first of the two, where both are named in an order.
+_WON, _LOST = frozenset({"win", "won"}), frozenset({"loss", "lost", "lose"})
+_RED = ("rfighter", "redfighter")
+NOT_PLAYED = frozenset(
+    {"*", "nc", "nocontest", "notplayed", "postponed", "cancelled", "canceled", "abandoned"}
+)
+"""Words in place of a result that say that there was none."""
 # What results of matches are called where one of the two is at home.
 _AT_HOME, _AWAY = ("home", "hometeam"), ("away", "awayteam")
 _JUDGES = ("judge", "worker", "annotator", "assessor", "voter", "rater", "user")
@@ -88,13 +123,16 @@ def are_battles(names: Iterable[object]) -> bool:
     (True, False)
     >>> are_battles(["home", "away", "result"]), are_battles(["first", "second", "result"])
     (True, False)
+    >>> are_battles(["home", "score", "away"]), are_battles(["model_a", "model_b", "score"])
+    (True, True)
     """
     known = {plain_word(str(name)) for name in names}
     pair = _pair_in(_CONTESTANTS, known)
     if pair is None:
         return False
     words = ("winner",) if pair in _OF_ANY_TABLE else _WINNERS
-    return any(word in known for word in words) or _pair_in(_POINTS, known) is not None
+    counted = _pair_in((*_POINTS, *_WINS), known) is not None
+    return any(word in known for word in words) or counted
 
 
 def _pair_in(pairs: Iterable[tuple[str, str]], known: Container[str]) -> tuple[str, str] | None:
@@ -117,6 +155,29 @@ def can_be_battles(names: Sequence[str]) -> bool:
     return True
 
 
+def battles_without_winner(names: Sequence[object]) -> InputError | None:
+    """Make the error for a table with columns of two models and none that says who won.
+
+    Examples
+    --------
+    >>> print(battles_without_winner(["id", "model_a", "model_b", "g1"]).problem)
+    'model_a' and 'model_b' look like the two models of battles, but no column says who won
+    """
+    place = {plain_word(str(name)): str(name) for name in names}
+    pair = _pair_in([one for one in _CONTESTANTS if one not in _OF_ANY_TABLE], place)
+    if pair is None or are_battles(names):
+        return None
+    first, second = (place[plain_word(name)] for name in pair)
+    return InputError(
+        f"{quoted(first)} and {quoted(second)} look like the two models of battles, but no column "
+        "says who won",
+        [
+            use("to name the column of the winner", winner=...),
+            use("to name the columns of the points of both", points=...),
+        ],
+    )
+
+
 def have_columns_of_battles(names: Iterable[object]) -> bool:
     """Return whether there is any column for two models, for the winner, or for who lost.
 
@@ -135,13 +196,15 @@ class Roles:
 
     Attributes
     ----------
-    first, second, outcome, points, judge, weight
+    first, second, outcome, points, wins, judge, weight
         Numbers of columns; ``outcome`` is None if the first model is the winner, or if ``points``
-        are the columns that say who won.
+        are the columns that say who won, or if ``wins`` say how often either did, and nobody.
     first_words, second_words, drawn_words
         What the outcome is called if the first model won, the second, or nobody.
     letters
         Whether the two models may also be called A and B.
+    matches
+        Whether the rows are matches, which may not have been played yet.
     ordered
         Whether the first column holds the model that was shown first.
     """
@@ -150,18 +213,21 @@ class Roles:
     second: int
     outcome: int | None
     points: tuple[int, int] | None
+    wins: tuple[int, ...] | None
     judge: int | None
     weight: int | None
     first_words: frozenset[str]
     second_words: frozenset[str]
     drawn_words: frozenset[str]
     letters: bool
+    matches: bool
     ordered: bool
 
     @property
     def answers(self) -> tuple[int, ...]:
         """The columns that say who met whom, who won and who decided."""
-        used = (self.first, self.second, self.outcome, *(self.points or ()), self.judge)
+        counts = (*(self.points or ()), *(self.wins or ()))
+        used = (self.first, self.second, self.outcome, *counts, self.judge)
         return tuple(number for number in used if number is not None)
 
 
@@ -232,16 +298,22 @@ def roles_of(names: Sequence[str], columns: BattleColumns) -> Roles:
             [use("to name both", first=..., second=...)],
         )
     points = _points_of(place, columns.points, said)
+    pair = _pair_in(_WINS, place) if columns.points is None else None
+    wins = None if pair is None else tuple(place[plain_word(name)] for name in pair)
     outcome = known(_WINNERS) if winner is None and columns.points is None else winner
     if first is None and loser is None:
-        first, second = _contestants(place, outcome, decided=points is not None)
+        decided = points is not None or wins is not None
+        first, second = _contestants(place, outcome, decided=decided)
     if first is None or second is None:
         if loser is not None and winner is None:
             winner = outcome
         first, second = _winner_and_loser(place, winner, loser)
-        outcome = points = None
+        outcome = points = wins = None
     elif outcome is not None:
-        points = None
+        points = wins = None
+    elif wins is not None:
+        draws = known(_DRAWS)
+        points, wins = None, wins if draws is None else (*wins, draws)
     elif points is None:
         raise InputError(
             "no column says who won",
@@ -250,24 +322,46 @@ def roles_of(names: Sequence[str], columns: BattleColumns) -> Roles:
                 use("to name the columns of the points of both", points=...),
             ],
         )
-    used = {first, second, outcome, *(points or ())}
+    used = {first, second, outcome, *(points or ()), *(wins or ())}
     judge = _free(known(_JUDGES), used) if judge is None else judge
     weight = _free(known(_WEIGHTS), used) if weight is None else weight
     own = plain_word(str(names[first])), plain_word(str(names[second]))
     at_home = own[0] in _AT_HOME and own[1] in _AWAY
+    ordered = (outcome, points, wins) != (None, None, None) and own[0] != _WITHOUT_ORDER[0]
     return Roles(
         first,
         second,
         outcome,
         points,
+        wins,
         judge,
         weight,
-        frozenset({"modela", "left", own[0], *(("h", "home") if at_home else ())}),
-        frozenset({"modelb", "right", own[1], *(("a", "away") if at_home else ())}),
-        frozenset({"tie", "draw", "tie(bothbad)", "bothbad", *(("d",) if at_home else ())}),
+        *_words_for_outcomes(own, at_home=at_home, ordered=ordered),
         letters=not at_home,
-        ordered=(outcome is not None or points is not None) and own[0] != _WITHOUT_ORDER[0],
+        matches=at_home or own == ("white", "black"),
+        ordered=ordered,
     )
+
+
+def _words_for_outcomes(
+    own: tuple[str, str], *, at_home: bool, ordered: bool
+) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    """Return what the outcome is called if the first of two won, the second, or nobody."""
+    first, second, drawn = {"modela", "left", own[0]}, {"modelb", "right", own[1]}, set(_DRAWN)
+    if at_home:
+        first |= {"h", "home"}
+        second |= {"a", "away"}
+        drawn |= {"d"}
+    if ordered:
+        first |= _WON
+        second |= _LOST
+    if (own[0][-1], own[1][-1]) == ("1", "2"):
+        first |= {"1"}
+        second |= {"2"}
+    if own[0] in _RED:
+        first |= {"red"}
+        second |= {"blue"}
+    return frozenset(first), frozenset(second), frozenset(drawn)
 
 
 def _points_of(
@@ -299,6 +393,9 @@ def _contestants(
         for pair in _CONTESTANTS
         if all(plain_word(name) in place and place[plain_word(name)] != outcome for name in pair)
     ]
+    # What models said stands beside their names.
+    names = [pair for pair in pairs if not pair[0].startswith("response")]
+    pairs = names or pairs
     if not pairs:
         return None, None
     if len(pairs) > 1 and (decided or outcome is not None):

@@ -18,7 +18,13 @@ from tierwise._util.checks import check_choice
 from tierwise._util.resources import check_memory
 from tierwise._util.types import Codes, RowNamer
 from tierwise.errors import InputError, counted, has_control_characters, quoted, use
-from tierwise.files.battle_columns import BattleColumns, Roles, plain_word, roles_of
+from tierwise.files.battle_columns import (
+    NOT_PLAYED,
+    BattleColumns,
+    Roles,
+    plain_word,
+    roles_of,
+)
 from tierwise.files.battle_counts import (
     BattleVotes,
     CountedBattles,
@@ -26,9 +32,9 @@ from tierwise.files.battle_counts import (
     WeightsOfRows,
     condensed_votes,
 )
-from tierwise.files.cells import ABSENT, check_cells, encode, first_rows, numbers
+from tierwise.files.cells import ABSENT, can_be_encoded, check_cells, encode, first_rows, numbers
 from tierwise.files.options import Aside, ReadingNotes
-from tierwise.files.spellings import Spellings, refuse_spellings
+from tierwise.files.spellings import Spellings, refuse_spellings, spelling
 from tierwise.files.table_file import TableFile
 
 _Floats = NDArray[np.float64]
@@ -36,6 +42,8 @@ _Integers = NDArray[np.int64]
 
 _FIRST_WINS, _SECOND_WINS, _DRAW = 0, 1, 2
 _LETTERS = {"a": _FIRST_WINS, "b": _SECOND_WINS}
+# Verdicts as judges are asked to write them: [[A]], [[C]] for a tie, A>>B, A=B.
+_VERDICT = re.compile(r"\[*\s*([AB])\s*([<>=])\2{0,2}\s*([AB])\s*\]*|\[\[?([ABC])\]\]?")
 # A result as games have it: 1-0, 1/2-1/2, 3:1. The points of the first stand first.
 _POINTS = re.compile(r"(\d{1,3}|1/2|½)\s*[-\u2013:]\s*(\d{1,3}|1/2|½)")
 _HALVES = ("1/2", "½")
@@ -51,7 +59,7 @@ def count_battles(
     """Count the battles of a table, one piece in memory at a time, and note how it was read."""
     names = [str(name) for name in table.columns]
     roles = roles_of(names, columns)
-    tally = Tally(roles, dict(rename or {}))
+    tally = Tally(roles, dict(rename or {}), spellings)
     start = 0
     for piece in table.batches(_ROWS_PER_PIECE):
         tally.add(piece, partial(_row_of_piece, table.name_row, start))
@@ -69,8 +77,9 @@ def _notes(names: Sequence[str], roles: Roles, n_rows: int) -> ReadingNotes:
     """Note which columns were read."""
     read = {*roles.answers, roles.weight}
     layout = "won and lost" if roles.outcome is None else "battles"
+    layout = "points" if roles.points is not None else layout
     return ReadingNotes(
-        layout=layout if roles.points is None else "points",
+        layout=layout if roles.wins is None else "wins",
         columns=tuple(names[number] for number in roles.answers),
         weights="" if roles.weight is None else names[roles.weight],
         aside=tuple(
@@ -80,6 +89,18 @@ def _notes(names: Sequence[str], roles: Roles, n_rows: int) -> ReadingNotes:
         ),
         n_answers=n_rows,
     )
+
+
+def _verdict(word: str) -> int | None:
+    """Return who won by a verdict such as [[A]] or A>>B; None if it is none."""
+    found = _VERDICT.fullmatch(word)
+    if found is None or (found[1] and found[1] == found[3]):
+        return None
+    if found[4]:
+        return _LETTERS.get(found[4].lower(), _DRAW)
+    if found[2] == "=":
+        return _DRAW
+    return _LETTERS[found[1 if found[2] == ">" else 3].lower()]
 
 
 def _points(word: str) -> int | None:
@@ -99,6 +120,7 @@ class Tally:
 
     roles: Roles
     rename: dict[str, str]
+    spellings: Spellings = "ask"
     letter: str = ""  # A or B, where the winner is called so and no model is
     result: str = ""  # the first result that is written as points, such as 1-0
     n_not_played: int = 0  # rows without points
@@ -114,8 +136,7 @@ class Tally:
     def add(self, piece: Any, name_row: RowNamer) -> None:
         """Count a piece of a table."""
         roles = self.roles
-        if roles.points is not None:
-            piece, name_row = self._played(piece, roles.points, name_row)
+        piece, name_row = self._played(piece, name_row)
         if piece.num_rows == 0:
             return
         for column in (*roles.answers, *(() if roles.weight is None else (roles.weight,))):
@@ -130,42 +151,54 @@ class Tally:
                 f"{name_row(row)}: {quoted(name)} is compared with itself: delete the row, or "
                 "correct one of the names"
             )
-        drawn = np.zeros(len(first), dtype=bool)
-        swapped = np.zeros(len(first), dtype=bool)
-        if roles.outcome is not None or roles.points is not None:
-            if roles.points is not None:
-                outcome = _outcomes_of_points(piece, roles.points, name_row)
-            else:
-                outcome = self._outcomes(piece.column(roles.outcome), first, second, name_row)
-            drawn = outcome == _DRAW
-            swapped = outcome == _SECOND_WINS
-            first, second = np.where(swapped, second, first), np.where(swapped, first, second)
         weight = np.ones(len(first))
         if roles.weight is not None:
             weight = _weights(piece.column(roles.weight), name_row)
+        rows = np.arange(len(first))
+        if roles.points is not None:
+            outcome = _outcomes_of_points(piece, roles.points, name_row)
+        elif roles.wins is not None:
+            outcome, rows, times = _outcomes_of_wins(piece, roles.wins, name_row)
+            first, second, weight = first[rows], second[rows], weight[rows] * times
+        elif roles.outcome is not None:
+            outcome = self._outcomes(piece.column(roles.outcome), first, second, name_row)
+        else:
+            outcome = np.full(len(first), _FIRST_WINS)
+        drawn = outcome == _DRAW
+        swapped = outcome == _SECOND_WINS
+        first, second = np.where(swapped, second, first), np.where(swapped, first, second)
         self.weights.add(weight)
         self._grow()
         size = len(self.code_of)
         pairs = first * size + second
         n_pairs = size * size
-        for table, rows in (
+        for table, these in (
             (self.wins, ~drawn),
             (self.wins_of_first, ~(drawn | swapped)),
             (self.draws, drawn),
         ):
-            counts = np.bincount(pairs[rows], weights=weight[rows], minlength=n_pairs)
+            counts = np.bincount(pairs[these], weights=weight[these], minlength=n_pairs)
             np.add(table, counts.reshape(size, size), out=table)
         if roles.judge is not None:
-            judge = self._judges(piece.column(roles.judge), name_row)
+            judge = self._judges(piece.column(roles.judge), name_row)[rows]
             self.pieces.append((judge, first.astype(np.int32), second.astype(np.int32), drawn))
             self.pieces[-1] += (weight, swapped)
 
-    def _played(
-        self, piece: Any, points: tuple[int, int], name_row: RowNamer
-    ) -> tuple[Any, RowNamer]:
-        """Leave out matches without points, which have not been played."""
-        empty = [encode(piece.column(column))[0] == ABSENT for column in points]
-        played = np.flatnonzero(~(empty[0] & empty[1]))
+    def _played(self, piece: Any, name_row: RowNamer) -> tuple[Any, RowNamer]:
+        """Leave out matches without a result, which have not been played."""
+        roles = self.roles
+        if roles.points is not None:
+            empty = [encode(piece.column(column))[0] == ABSENT for column in roles.points]
+            open_rows = empty[0] & empty[1]
+        elif roles.outcome is not None and can_be_encoded(piece.column(roles.outcome)):
+            codes, labels = encode(piece.column(roles.outcome))
+            without = [
+                code for code, label in enumerate(labels) if plain_word(str(label)) in NOT_PLAYED
+            ]
+            open_rows = np.isin(codes, [*without, *([ABSENT] if roles.matches else [])])
+        else:
+            return piece, name_row
+        played = np.flatnonzero(~open_rows)
         if len(played) == piece.num_rows:
             return piece, name_row
         self.n_not_played += piece.num_rows - len(played)
@@ -184,7 +217,8 @@ class Tally:
             remarks.append(f"{first} and {second} are the points of the two: who has more wins.")
         if self.n_not_played:
             rows, are = counted(self.n_not_played, "row"), "is" if self.n_not_played == 1 else "are"
-            remarks.append(f"{rows} without points {are} left out.")
+            what = "points" if self.roles.points is not None else "a result"
+            remarks.append(f"{rows} without {what} {are} left out.")
         return tuple(remarks)
 
     def _models(self, column: Any, name_row: RowNamer) -> _Integers:
@@ -234,6 +268,9 @@ class Tally:
             lettered = self.roles.letters and plain_word(word) in _LETTERS
             if meaning is None and number is None and lettered:
                 meaning, self.letter = _LETTERS[plain_word(word)], word
+            verdict = _verdict(word) if self.roles.letters else None
+            if meaning is None and number is None and verdict is not None:
+                meaning, self.letter = verdict, word
             if meaning is not None and number is not None:
                 raise InputError(
                     f"{name_row(int(rows.argmax()))}: the winner {quoted(word)} may be the "
@@ -268,10 +305,17 @@ class Tally:
         if (outcome < 0).any():
             row = int((outcome < 0).argmax())
             names = list(self.code_of)
+            winner, two = str(labels[codes[row]]).strip(), (names[first[row]], names[second[row]])
+            same = [one for one in two if spelling(one) == spelling(winner)]
+            if same and self.spellings == "ask":
+                refuse_spellings(names, "model", self.first_seen)
             raise InputError(
-                f"{name_row(row)}: the winner is {quoted(labels[codes[row]])}, but the two models "
-                f"are {quoted(names[first[row]])} and {quoted(names[second[row]])}: correct or "
-                "delete the row"
+                f"{name_row(row)}: the winner is {quoted(winner)}, but the two models are "
+                f"{quoted(two[0])} and {quoted(two[1])}",
+                [
+                    *(use("if they are the same", rename={one: winner}) for one in same),
+                    "correct or delete the row",
+                ],
             )
         return outcome
 
@@ -351,6 +395,20 @@ def _outcomes_of_points(piece: Any, points: tuple[int, int], name_row: RowNamer)
     return np.where(first == second, _DRAW, decided)
 
 
+def _outcomes_of_wins(
+    piece: Any, wins: tuple[int, ...], name_row: RowNamer
+) -> tuple[_Integers, _Integers, _Floats]:
+    """Tell the outcomes of rows that count the wins of both, the row of each, and how often."""
+    counts = [
+        _weights(
+            piece.column(one), name_row, f"the number in column {quoted(piece.column_names[one])}"
+        )
+        for one in wins
+    ]
+    outcome, rows = np.nonzero(np.array(counts) > 0)
+    return outcome, rows, np.array(counts)[outcome, rows]
+
+
 def _refuse_empty(codes: Codes, what: str, name_row: RowNamer) -> None:
     empty = codes == ABSENT
     if empty.any():
@@ -360,13 +418,13 @@ def _refuse_empty(codes: Codes, what: str, name_row: RowNamer) -> None:
         )
 
 
-def _weights(column: Any, name_row: RowNamer) -> _Floats:
-    weight = numbers(column, "the weight", name_row)
+def _weights(column: Any, name_row: RowNamer, what: str = "the weight") -> _Floats:
+    weight = numbers(column, what, name_row)
     bad = ~(np.isfinite(weight) & (weight >= 0))
     if bad.any():
         row = int(bad.argmax())
         said = "missing" if np.isnan(weight[row]) else f"{weight[row]:g}"
         raise InputError(
-            f"{name_row(row)}: the weight is {said}: it must be a finite number of 0 or more"
+            f"{name_row(row)}: {what} is {said}: it must be a finite number of 0 or more"
         )
     return weight

@@ -24,7 +24,16 @@ Decimal: TypeAlias = Literal[".", ","]
 
 ABSENT = -1
 # Said instead of a rank: nothing, or why somebody was not placed in a race.
-_NOT_RANKED = ("", "na", "nan", "n/a", "dnf", "dns", "dnq", "dnp", "dsq", "ret", "nc")
+_NOT_FINISHED = ("dnf", "dns", "dnq", "dnp", "dsq", "ret", "nc")
+_NOT_RANKED = ("", "na", "nan", "n/a", *_NOT_FINISHED)
+# The same beside numbers, where a letter is not a name: retired, withdrawn, missed the cut, fell.
+_BESIDE_PLACES = frozenset(
+    {"r", "retired", "w", "wd", "withdrawn", "d", "dq", "disq", "disqualified", "e", "ex", "excl"}
+    | {"n", "ns", "np", "nm", "nh", "nt", "nq", "ab", "abd", "otl", "hd", "cut", "mc", "mdf"}
+    | {"pu", "f", "ur", "bd", "su", "ro", "scr", "scratched", "dnpq", "lap"}
+)
+# Places that are shared, as T3, =3 or 3=, and places with marks beside them.
+_SHARED_PLACE = re.compile(r"(?:t-?|=)?(\d{1,4})[=*†‡§]*")
 _PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _NUMBER: dict[Decimal, re.Pattern[str]] = {
     ".": re.compile(rf"{_PLAIN.pattern}|[+-]?[1-9]\d{{0,2}}(,\d{{3}})+(\.\d+)?"),
@@ -209,8 +218,22 @@ def first_rows(codes: Codes, n_labels: int) -> NDArray[np.int64]:
     return first[:n_labels]
 
 
-def numbers(column: "pa.ChunkedArray", what: str, name_row: RowNamer) -> NDArray[np.float64]:
-    """Return a column as numbers, NaN where empty, or say which cell is not a number."""
+def numbers(
+    column: "pa.ChunkedArray", what: str, name_row: RowNamer, *, places: bool = False
+) -> NDArray[np.float64]:
+    """Return a column as numbers, NaN where empty, or say which cell is not a number.
+
+    Parameters
+    ----------
+    column
+        The column.
+    what
+        What its cells are called in messages.
+    name_row
+        How rows are named there.
+    places
+        Whether T3, and letters such as R that say why there is no place, may stand beside numbers.
+    """
     import pyarrow as pa
 
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
@@ -218,10 +241,14 @@ def numbers(column: "pa.ChunkedArray", what: str, name_row: RowNamer) -> NDArray
         return np.asarray(floats.to_numpy(), dtype=np.float64)
     codes, labels = encode(column)
     values = np.full(len(labels) + 1, np.nan)
+    places = places and any(map(_is_number, labels))
     for code, label in enumerate(labels):
         try:
             values[code] = _as_number(label)
         except (TypeError, ValueError, OverflowError):
+            if places and (place := _as_place(label)) is not None:
+                values[code] = place
+                continue
             row = int(first_rows(codes, len(labels))[code])
             if row == len(codes):
                 continue  # a part of a table may know words that stand in others only
@@ -280,6 +307,42 @@ def _as_number(label: Any) -> float:
     return float(label) if number is None else number
 
 
+def _as_place(label: Any) -> float | None:
+    """Read a cell beside places: NaN if it says why there is none, None if it is something else."""
+    text = str(label).strip().casefold()
+    if text in _BESIDE_PLACES:
+        return np.nan
+    shared = _SHARED_PLACE.fullmatch(text)
+    return None if shared is None else float(shared[1])
+
+
+def says_no_place(label: Any) -> bool:
+    """Return whether a cell says why somebody has no place, such as DNF or R.
+
+    Examples
+    --------
+    >>> says_no_place("DNF"), says_no_place("R"), says_no_place("")
+    (True, True, False)
+    """
+    text = str(label).strip().casefold()
+    return text in _NOT_FINISHED or text in _BESIDE_PLACES
+
+
+def are_not_ranked(labels: "Sequence[Any]") -> list[bool]:
+    """Tell which cells of a column of ranks say that there is none.
+
+    Examples
+    --------
+    >>> are_not_ranked(["1", "DNF", "R"]), are_not_ranked(["R", "Q"])
+    ([False, True, True], [False, False])
+    """
+    beside = any(_is_number(label) and not is_not_ranked(label) for label in labels)
+    return [
+        is_not_ranked(label) or (beside and str(label).strip().casefold() in _BESIDE_PLACES)
+        for label in labels
+    ]
+
+
 def is_not_ranked(label: Any) -> bool:
     """Return whether a cell is empty or says that there is no rank."""
     return label is None or (isinstance(label, str) and label.strip().casefold() in _NOT_RANKED)
@@ -294,14 +357,20 @@ def share_of_numbers(columns: "Iterable[pa.ChunkedArray]") -> float:
     for column in columns:
         codes, labels = encode(column)
         listed = codes[codes != ABSENT]
+        says = ~np.array(are_not_ranked(labels), dtype=bool)
         numeric = np.array([_is_number(label) for label in labels], dtype=bool)
-        says = np.array([not is_not_ranked(label) for label in labels], dtype=bool)
+        if (numeric & says).any():
+            numeric = np.array([_is_place(label) for label in labels], dtype=bool)
         n_cells += int(says[listed].sum())
         n_numbers += int((numeric & says)[listed].sum())
         n_not_ranked += int((~says)[listed].sum())
     if n_cells == 0:
         return 1.0 if n_not_ranked else 0.0
     return n_numbers / n_cells
+
+
+def _is_place(label: Any) -> bool:
+    return _is_number(label) or _as_place(label) is not None
 
 
 def _is_number(label: Any) -> bool:

@@ -43,6 +43,8 @@ _IS_SHARED = re.compile(rb"\st\s*=\s*[\"']s[\"']")
 _SHARED = re.compile(_IS_SHARED.pattern + rb"[^<>]*><(?:\w+:)?v>(\d{1,9})<")
 # In Excel, the text of a cell has at most 32,767 characters; fonts within it take room, too.
 _LONGEST_CELL = 1 << 20
+# What stands before the first cell of a sheet, widths of columns and the like, is shorter.
+_BEGINNING_OF_SHEET = 1 << 16
 # An empty cell is a value for calamine, then one in a list, then one in a tuple.
 _BYTES_PER_CELL = 64
 _BYTES_PER_CHARACTER = 4
@@ -59,11 +61,15 @@ _DAMAGED: tuple[type[Exception], ...] = (
 
 @dataclass(frozen=True)
 class Sheet:
-    """A sheet: its name, the names of all sheets, and the values of its cells from A1 on."""
+    """A sheet: its name, the names of all sheets, and the values of its cells from A1 on.
+
+    ``filled`` are the names of the other sheets that hold anything.
+    """
 
     name: str
     names: tuple[str, ...]
     rows: list[list[Any]]
+    filled: tuple[str, ...]
 
 
 def read_sheet(source: Source, sheet: str | int | None = None) -> Sheet:
@@ -83,9 +89,10 @@ def read_sheet(source: Source, sheet: str | int | None = None) -> Sheet:
             name = _find_sheet(list(part_of), sheet)
             _measure_sheet(parts.content(part_of[name]), parts.content(_STRINGS), name)
             measured = parts.packed((*_OF_ALL_SHEETS, part_of[name]))
+            filled = [one for one, part in part_of.items() if one != name and parts.has_cells(part)]
         book = CalamineWorkbook.from_filelike(measured)
         rows = book.get_sheet_by_name(name).to_python(skip_empty_area=False)
-    return Sheet(name, tuple(part_of), rows)
+    return Sheet(name, tuple(part_of), rows, tuple(filled))
 
 
 def sheet_names(source: Source) -> list[str]:
@@ -174,6 +181,13 @@ class _Parts:
             "delete what is not an answer, or save the sheet as CSV",
         )
         return self._packed.read(entry)
+
+    def has_cells(self, part: str) -> bool:
+        """Return whether there is a cell near the beginning of the part of a sheet."""
+        if part not in self._entries:
+            return False
+        with self._packed.open(self._entries[part]) as stream:
+            return _CELL.search(stream.read(_BEGINNING_OF_SHEET)) is not None
 
     def packed(self, wanted: Iterable[str]) -> BytesIO:
         """Pack some parts again, as they were unpacked here."""

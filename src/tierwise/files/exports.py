@@ -15,10 +15,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from tierwise.errors import InputError, counted, has_control_characters, quoted, use
+from tierwise.errors import InputError, Remark, counted, has_control_characters, quoted, use
 from tierwise.files.cells import split_question
 from tierwise.files.csv import DELIMITERS, in_utf8, open_csv, refused
 from tierwise.files.excel import read_sheet
+from tierwise.files.marked_up import MarkedUp, marked_up_table, may_be_marked_up
 from tierwise.files.options import Aside, ReadingNotes, say_blank
 from tierwise.files.sentences import cut_at_commas
 from tierwise.files.source import Source
@@ -165,8 +166,11 @@ def open_text_table(source: Source, encoding: str | None = None) -> TableFile:
     """Open a CSV file, as a survey program exports it or plain."""
     source, written = in_utf8(source, encoding)
     form = ReadingNotes(file=source.name, format="CSV", encoding=written)
+    head = source.head().decode("utf-8-sig", errors="ignore")
+    found = marked_up_table(_whole_text(source), source.name) if may_be_marked_up(head) else None
+    if found is not None:
+        return _open_marked_up(found, source, form)
     try:
-        head = source.head().decode("utf-8-sig", errors="ignore")
         delimiter = _delimiter(head)
         first = _first_records(head, delimiter)
     except csv.Error:
@@ -182,6 +186,24 @@ def open_text_table(source: Source, encoding: str | None = None) -> TableFile:
             return open_export(export, source, form)
     plain = open_csv(source)
     return replace(plain, form=replace(form, separator=plain.form.separator))
+
+
+def _whole_text(source: Source) -> str:
+    return "\n".join(source.text_lines())
+
+
+def _open_marked_up(found: MarkedUp, source: Source, form: ReadingNotes) -> TableFile:
+    """Make a table of one in Markdown or LaTeX."""
+    rows = [Record(line, tuple(cells)) for line, cells in found.rows]
+    form = replace(
+        form,
+        format=found.language,
+        remarks=() if found.is_only else ("Only the first table of the text is read.",),
+    )
+    export = recognise([Record(1, tuple(found.header)), *rows])
+    if export is not None:
+        return open_export(export, source, form)
+    return _open_grid(found.header, rows, source, form)
 
 
 def open_export(
@@ -558,13 +580,31 @@ def open_excel(source: Source, sheet: str | int | None = None) -> TableFile:
         Record(number, tuple(map(_text, row))) for number, row in enumerate(found.rows, start=1)
     ]
     records, blank = _without_blank(every, "row")
+    others: tuple[Remark, ...] = ()
+    if sheet is None and found.filled:
+        one = len(found.filled) == 1
+        others = (
+            Remark(
+                f"There {'is another sheet' if one else 'are other sheets'}: "
+                f"{', '.join(map(quoted, found.filled))}",
+                (use("to read another", sheet=found.filled[0]),),
+            ),
+        )
     form = ReadingNotes(
-        file=source.name, format=f"Excel, sheet {quoted(found.name)}", remarks=blank
+        file=source.name, format=f"Excel, sheet {quoted(found.name)}", remarks=(*blank, *others)
     )
     if not records:
         raise InputError(
             f"{source.name}: sheet {quoted(found.name)} is empty",
             [use(sheet=one) for one in found.names if one != found.name],
+        )
+    if others and all(record.n_filled == 1 for record in records):
+        raise InputError(
+            f"sheet {quoted(found.name)} holds a single column, and there are others",
+            [
+                *(use("if it holds the answers", sheet=one) for one in found.filled),
+                use("if this one does", sheet=found.name),
+            ],
         )
     export = recognise(records)
     if export is not None:

@@ -31,18 +31,33 @@ NAMES_OF_ROLES = {
     ),
     "item": ("item", "alternative", "candidate", "option"),
     "rank": ("rank", "place", "position"),
-    "preferred": ("preferred", "winner", "better", "chosen"),
-    "other": ("other", "loser", "worse", "rejected"),
+    "preferred": (
+        *("preferred", "winner", "better", "chosen", "winner_name", "winner_model"),
+        *("chosen_model", "winning_team"),
+    ),
+    "other": (
+        *("other", "loser", "worse", "rejected", "loser_name", "loser_model"),
+        *("rejected_model", "losing_team"),
+    ),
 }
+NAMES_OF_PLACES = (
+    *("rank", "place", "position", "pos", "finish", "finished", "placing", "finish_position"),
+    *("finishing_position", "placement"),
+)
+"""What the column of places is called in results of races and the like."""
 # Results of races and the like, recognised only if all three are there: elsewhere they mean other
 # things, such as the race of a person.
 _NAMES_IN_RESULTS = {
-    "assessor": ("race", "race_id", "raceid", "event", "heat", "contest", "competition"),
+    "assessor": (
+        *("race", "race_id", "raceid", "event", "heat", "contest", "competition", "stage"),
+        *("tournament", "meet", "regatta", "grand prix"),
+    ),
     "item": (
         *("driver", "driver_id", "driverid", "rider", "horse", "runner", "athlete", "player"),
-        *("team", "competitor", "contestant", "participant", "name"),
+        *("swimmer", "skater", "skier", "golfer", "boat", "crew", "competitor", "contestant"),
+        *("participant", "team", "name"),
     ),
-    "rank": ("rank", "place", "position", "pos", "finish", "finished", "placing"),
+    "rank": NAMES_OF_PLACES,
 }
 _FOR = {
     "weights": "how often an answer counts",
@@ -236,6 +251,8 @@ def _roles_of_results(names: list[str], options: TableOptions) -> Roles | None:
             )
         else:
             found[role] = [at for at, name in enumerate(names) if name.casefold() in known]
+    if len(found["item"]) > 1 and len(found["rank"]) == 1 and found["assessor"]:
+        raise _doubt("item", [names[column] for column in found["item"]])
     if len(found["item"]) != 1 or len(found["rank"]) != 1 or not found["assessor"]:
         return None
     if options.assessor is None and len(found["assessor"]) > 1:

@@ -39,6 +39,7 @@ _LAYOUTS = {
     "battles": "battles, one row per comparison of two models, with the winner",
     "won and lost": "battles, one row per comparison of two models, with winner and loser",
     "points": "battles, one row per comparison of two models, with the points of both",
+    "wins": "battles, one row per pair of models, with how often each won",
     "lines": "lines, one answer each, best first",
     "sentences": "sentences, one answer each, best first",
     "tier lists": "tier lists, one line per tier",

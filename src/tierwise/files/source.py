@@ -28,6 +28,7 @@ _OF_SUFFIX: dict[str, FileFormat] = {
     ".pq": "parquet",
     ".xlsx": "xlsx",
     ".jsonl": "jsonl",
+    ".json": "jsonl",
     ".ndjson": "jsonl",
     ".blt": "blt",
     ".soc": "preflib",
@@ -191,6 +192,8 @@ def recognise_format(source: Source) -> FileFormat:
     for beginning, file_format in _OF_BEGINNING.items():
         if head.startswith(beginning):
             return file_format
+    if re.match(rb"\[\s*\{", head):
+        return "jsonl"
     if head.startswith(b"#") and b"NUMBER ALTERNATIVES" in head:
         return "preflib"
     if re.match(rb"\d+ 1[ \t]*\r?\n0 \d+ ", head):

@@ -32,7 +32,7 @@ def refuse_spellings(
     known: dict[str, int] = {}
     alike = []
     for number, name in enumerate(names):
-        other = known.setdefault(_spelling(name), number)
+        other = known.setdefault(spelling(name), number)
         if other != number:
             alike.append((other, number))
     if not alike:
@@ -68,14 +68,14 @@ def renamed(items: Sequence[Any], rename: Mapping[str, str]) -> list[Any]:
     return [rename.get(str(item), item) for item in items]
 
 
-def _spelling(name: str) -> str:
+def spelling(name: str) -> str:
     """Return a name without what people write now so, now so.
 
     Examples
     --------
-    >>> _spelling("Claude-3.5 Sonnet"), _spelling("claude 3-5 sonnet"), _spelling("command-r+")
+    >>> spelling("Claude-3.5 Sonnet"), spelling("claude 3-5 sonnet"), spelling("command-r+")
     ('claude35sonnet', 'claude35sonnet', 'commandr+')
-    >>> _spelling("1.5"), _spelling("15")
+    >>> spelling("1.5"), spelling("15")
     ('1.5', '15')
     """
     if not any(mark.isalpha() for mark in name):

@@ -300,11 +300,6 @@ def open_parquet(source: Source, groups: range | None = None) -> TableFile:
 
 def _columns_of_lines(source: Source) -> tuple[str, ...]:
     """Return the columns that the first piece of a file of JSON lines has."""
-    if source.head(1 << 12).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"["):
-        raise InputError(
-            f"{source.name} is one JSON list: write one object per line instead, without commas "
-            "between them"
-        )
     first = next(_tables(source), None)
     if first is None:
         raise InputError(f"{source.name} is empty: it must hold at least one object")
@@ -312,7 +307,15 @@ def _columns_of_lines(source: Source) -> tuple[str, ...]:
 
 
 def open_json_lines(source: Source) -> TableFile:
-    """Open a file of JSON lines; the first chunk gives the columns."""
+    """Open a file of JSON lines, or a JSON list of objects; the first chunk gives the columns."""
+    if source.head(1 << 12).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"["):
+        lines, form = _one_per_line(source), ReadingNotes(file=source.name, format="JSON")
+        table = open_json_lines(lines)
+        return replace(
+            table,
+            name_row=lambda row: f"{source.name}, object {row + 1}",
+            form=replace(form, encoding="UTF-8"),
+        )
     columns = _columns_of_lines(source)
 
     def tables() -> Iterator[Any]:
@@ -349,6 +352,27 @@ def open_json_lines(source: Source) -> TableFile:
 
     form = ReadingNotes(file=source.name, format="JSON lines", encoding="UTF-8")
     return TableFile(columns, read, batches, name_row, form)
+
+
+def _one_per_line(source: Source) -> Source:
+    """Return a JSON list with one object per line."""
+    import json
+
+    with source.open() as stream:
+        content: bytes = stream.read()
+    check_memory(BYTES_PER_CELL * len(content), "the JSON list", "write one object per line")
+    try:
+        objects = json.loads(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            f"{source.name} begins like a JSON list and cannot be read as one ({error}): correct "
+            "it, or write one object per line"
+        ) from None
+    strange = [at for at, one in enumerate(objects, start=1) if not isinstance(one, dict)]
+    if strange:
+        raise _no_object(f"{source.name}, object {strange[0]}")
+    lines = "\n".join(json.dumps(one, ensure_ascii=False) for one in objects)
+    return replace(source, path=None, content=lines.encode())
 
 
 def _tables(source: Source) -> Iterator[Any]:

@@ -16,11 +16,11 @@ from tierwise.errors import InputError, Remark, Remedy, counted, instead, listed
 from tierwise.files.cast_votes import first_mentions, pass_over_words
 from tierwise.files.cells import (
     ABSENT,
+    are_not_ranked,
     are_numbered_places,
     can_be_encoded,
     encode,
     first_rows,
-    is_not_ranked,
     numbers,
 )
 from tierwise.files.layouts import Roles
@@ -145,7 +145,7 @@ def _without_empty_rows(
     listed = np.zeros(table.num_rows, dtype=bool)
     for cell in roles.cells:
         codes, labels = encode(table.column(cell))
-        says = np.array([not is_not_ranked(label) for label in [*labels, None]], dtype=bool)
+        says = ~np.array([*are_not_ranked(labels), True], dtype=bool)
         listed |= says[codes]
     kept = np.flatnonzero(listed)
     if len(kept) == len(listed) or len(kept) == 0:
@@ -167,8 +167,8 @@ def _not_ranked(table: "pa.Table", roles: Roles, options: TableOptions) -> tuple
     said: Counter[str] = Counter()
     for column in columns:
         codes, labels = encode(table.column(column))
-        for code, label in enumerate(labels):
-            if is_not_ranked(label) and str(label).strip():
+        for code, (label, no_rank) in enumerate(zip(labels, are_not_ranked(labels), strict=True)):
+            if no_rank and str(label).strip():
                 said[str(label).strip()] += int((codes == code).sum())
     n_cells = said.total()
     if not n_cells:
@@ -377,7 +377,7 @@ def _read_ranks(
         if name not in number_of:
             raise unknown_item(name, items, "the columns")
         what = f"the {'score' if options.better else 'rank'} of item {quoted(name)}"
-        ranks[:, number_of[name]] = numbers(table.column(cell), what, name_row)
+        ranks[:, number_of[name]] = numbers(table.column(cell), what, name_row, places=True)
     new_names = check_items(renamed(items, dict(options.rename)))
     if options.better is not None:
         return new_names, _places_of_scores(ranks, items, options, name_row)
@@ -408,7 +408,7 @@ def _read_long(
     ((codes, labels),) = _with_new_names([cells_of_items], options)
     items = _items_given_or_found(options, [(codes, labels)], name_row)
     item_of = _number_items(codes, labels, items, name_row)
-    rank_of = numbers(table.column(roles.rank), "the rank", name_row)
+    rank_of = numbers(table.column(roles.rank), "the rank", name_row, places=True)
     first, answer_of = np.unique(
         first_rows(assessors, len(assessor_names))[assessors], return_inverse=True
     )

@@ -224,7 +224,9 @@ class _Seen:
 
     def values(self, cells: Sequence[int]) -> "np.typing.NDArray[np.float64]":
         name_row: RowNamer = numbered_row
-        columns = [numbers(self.sample.column(cell), "the rank", name_row) for cell in cells]
+        columns = [
+            numbers(self.sample.column(cell), "the rank", name_row, places=True) for cell in cells
+        ]
         return np.column_stack(columns) if columns else np.empty((self.sample.num_rows, 0))
 
     def ask_about_codes(self, free: Sequence[int]) -> None:

@@ -302,7 +302,7 @@ class Leaderboard(Result):
 
 
 def _rounded(value: float | None, digits: int = 6) -> float | None:
-    return None if value is None else round(value, digits)
+    return None if value is None else round(value, digits) + 0.0  # not -0.0
 
 
 def _whole(numbers: Sequence[float | None]) -> list[float | None]:
