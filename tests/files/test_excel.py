@@ -59,7 +59,7 @@ def test_a_cell_in_the_last_corner_is_refused(tmp_path):
     assert (tmp_path / "bomb.xlsx").stat().st_size < 2000
     code = """
     import sys
-    import tierwise as tw
+    from tierwise import InputError, read_rankings
     try:
         read_rankings(sys.argv[1])
     except InputError as error:
