@@ -59,15 +59,19 @@ _DAMAGED: tuple[type[Exception], ...] = (
 
 @dataclass(frozen=True)
 class Sheet:
-    """A sheet: its name, the names of all sheets, and the values of its cells from A1 on."""
+    """A sheet: its name, the names of all sheets, and the values of its cells from A1 on.
+
+    ``unread`` are the other sheets that people see, if it was not said which to read.
+    """
 
     name: str
     names: tuple[str, ...]
     rows: list[list[Any]]
+    unread: tuple[str, ...] = ()
 
 
 def read_sheet(source: Source, sheet: str | int | None = None) -> Sheet:
-    """Read a sheet of an Excel file, by its name or its number from 1; the first if None."""
+    """Read a sheet of an Excel file, by name or number from 1; the first visible one if None."""
     if find_spec("python_calamine") is None:
         raise InputError(
             f"{source.name} is an Excel file, which needs python-calamine: install it with "
@@ -78,13 +82,16 @@ def read_sheet(source: Source, sheet: str | int | None = None) -> Sheet:
     with _errors_say_so(source, CalamineError), source.open() as stream:
         with ZipFile(BytesIO(stream.read())) as packed:
             parts = _Parts(packed)
+            _refuse_other_archives(parts, source)
             part_of = parts.sheets()
-            name = _find_sheet(list(part_of), sheet)
+            visible = [one for one in part_of if one not in parts.hidden] or list(part_of)
+            name = visible[0] if sheet is None and visible else _find_sheet(list(part_of), sheet)
             _measure_sheet(parts.content(part_of[name]), parts.content(_STRINGS), name)
             measured = parts.packed((*_OF_ALL_SHEETS, part_of[name]))
         book = CalamineWorkbook.from_filelike(measured)
         rows = book.get_sheet_by_name(name).to_python(skip_empty_area=False)
-    return Sheet(name, tuple(part_of), rows)
+    unread = tuple(one for one in visible if one != name) if sheet is None else ()
+    return Sheet(name, tuple(part_of), rows, unread)
 
 
 def sheet_names(source: Source) -> list[str]:
@@ -95,6 +102,15 @@ def sheet_names(source: Source) -> list[str]:
         ZipFile(BytesIO(stream.read())) as packed,
     ):
         return list(_Parts(packed).sheets())
+
+
+def _refuse_other_archives(parts: "_Parts", source: Source) -> None:
+    """Refuse archives that are not workbooks."""
+    if _WORKBOOK not in parts:
+        raise InputError(
+            f"{source.name} is an archive of files, not an Excel file: unpack it, and name one of "
+            "its files"
+        )
 
 
 @contextmanager
@@ -123,11 +139,15 @@ class _Parts:
     def __init__(self, packed: ZipFile) -> None:
         self._packed = packed
         self._entries: dict[str, ZipInfo] = {}
+        self.hidden: set[str] = set()
         for entry in packed.infolist():
             name = entry.filename.replace("\\", "/").lower()
             if name in self._entries:
                 raise BadZipFile(f"{entry.filename} occurs twice")
             self._entries[name] = entry
+
+    def __contains__(self, part: str) -> bool:
+        return part in self._entries
 
     def sheets(self) -> dict[str, str]:
         """Return the part that holds each sheet, by the sheet's name, in their order."""
@@ -145,6 +165,8 @@ class _Parts:
                 if own.get("name", "") in found:
                     raise BadZipFile(f"two sheets are called {quoted(own.get('name', ''))}")
                 found[own.get("name", "")] = relations.get(own.get("id", ""), "")
+                if own.get("state", "visible") != "visible":
+                    self.hidden.add(own.get("name", ""))
 
         for part, start in ((_RELATIONS, relation), (_WORKBOOK, sheet)):
             parser = expat.ParserCreate()
@@ -244,8 +266,6 @@ def _number_of(letters: bytes) -> int:
 
 def _find_sheet(names: list[str], sheet: str | int | None) -> str:
     """Return the name of the sheet that is wanted."""
-    if sheet is None and names:
-        return names[0]
     if isinstance(sheet, str) and sheet in names:
         return sheet
     text = str(sheet)
