@@ -11,7 +11,7 @@ from typing import IO, Any, Literal, TypeAlias, get_args
 import pyarrow as pa
 
 from tierwise._util.checks import check_choice, check_path
-from tierwise.errors import InputError, TierwiseError
+from tierwise.errors import InputError, TierwiseError, use
 
 Readable: TypeAlias = "str | PathLike[str] | IO[bytes] | IO[str]"
 FileFormat: TypeAlias = Literal[
@@ -41,6 +41,9 @@ _OF_BEGINNING: dict[bytes, FileFormat] = {
     b"PK\x03\x04": "xlsx",
     b'{"': "jsonl",
 }
+
+
+_COMPRESSED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"(\xb5/\xfd": "Zstandard"}
 
 
 def reader_of(content: bytes) -> Any:
@@ -96,12 +99,17 @@ class Source:
 
     def decode(self, line: bytes, number: int) -> str:
         """Turn the bytes of a line into text."""
+        is_text = format_of_suffix(self.name) in (None, "csv")
         try:
             return line.decode("utf-8")
         except UnicodeDecodeError as error:
             raise InputError(
                 f"{self.line(number)} is not UTF-8 text (byte {line[error.start]:#04x} at column "
-                f"{error.start + 1}): save the file as UTF-8"
+                f"{error.start + 1})",
+                [
+                    "save the file as UTF-8",
+                    *([use("if you know its encoding", encoding=...)] if is_text else []),
+                ],
             ) from None
 
     def line(self, number: int) -> str:
@@ -134,6 +142,9 @@ def find_source(readable: Readable) -> Source:
         raise InputError(
             f"{source.path} cannot be read ({reason}): check its permissions"
         ) from None
+    for beginning, what in _COMPRESSED.items():
+        if start.startswith(beginning):
+            raise InputError(f"{source.name} is compressed with {what}: unpack it first")
     if not start.strip():
         raise InputError(f"{source.name} is empty: it must hold at least one ranking")
     return source
@@ -169,6 +180,8 @@ def recognise_format(source: Source) -> FileFormat:
     for beginning, file_format in _OF_BEGINNING.items():
         if head.startswith(beginning):
             return file_format
+    if re.match(rb'\[\s*\{\s*"', head):
+        return "jsonl"  # a list, which is refused there
     if head.startswith(b"#") and b"NUMBER ALTERNATIVES" in head:
         return "preflib"
     if re.match(rb"\d+ 1[ \t]*\r?\n0 \d+ ", head):
