@@ -6,8 +6,9 @@ from zipfile import ZipFile
 import pytest
 
 from tests.robustness.programs import python
-from tests.workbooks import KIND, MAIN, OFFICE, PARTS, sheet_of, workbook
+from tests.workbooks import KIND, MAIN, OFFICE, PACKAGE, PARTS, sheet_of, workbook
 from tierwise import InputError, TierwiseError, read_rankings
+from tierwise import read as tw_read
 from tierwise.files.excel import sheet_names
 from tierwise.files.source import find_source
 
@@ -104,9 +105,9 @@ def two_sheets(first, second):
 
 def test_other_sheets_are_named():
     content = two_sheets(ROWS, ROWS[:2])
-    assert "There is another sheet: 'Results'" in str(read(content).reading)
-    assert "another sheet" not in str(read_rankings(BytesIO(content), sheet=1).reading)
-    assert "another sheet" not in str(read(two_sheets(ROWS, [])).reading)
+    assert "Sheet 'Results' was not read" in str(read(content).reading)
+    assert "not read" not in str(read_rankings(BytesIO(content), sheet=1).reading)
+    assert "not read" not in str(read(two_sheets(ROWS, [])).reading)
     with pytest.raises(InputError, match=r"a single column, and there are others: use sheet="):
         read(two_sheets([["README"], ["see the other sheet"]], ROWS))
 
@@ -146,3 +147,71 @@ def test_texts_that_many_cells_share_count_as_often(monkeypatch):
 def test_what_is_not_a_workbook(content, said):
     with pytest.raises(InputError, match=said):
         read(content)
+
+
+def book_of(sheets, hidden=()):
+    """Return an Excel file with several sheets, by name, of which some are hidden."""
+    kinds, related, listed, parts = "", "", "", {}
+    types = PARTS["[Content_Types].xml"]
+    for number, (name, rows) in enumerate(sheets.items(), start=1):
+        state = ' state="hidden"' if name in hidden else ""
+        listed += f'<sheet name="{name}" sheetId="{number}" r:id="s{number}"{state}/>'
+        related += (
+            f'<Relationship Id="s{number}" Type="{OFFICE}/worksheet" '
+            f'Target="worksheets/sheet{number}.xml"/>'
+        )
+        part = f"/xl/worksheets/sheet{number}.xml"
+        if part not in types:
+            kinds += f'<Override PartName="{part}" ContentType="{KIND}.worksheet+xml"/>'
+        parts[f"xl/worksheets/sheet{number}.xml"] = (
+            f'<worksheet xmlns="{MAIN}"><sheetData>{sheet_of(rows)}</sheetData></worksheet>'
+        )
+    return workbook(
+        "",
+        **{
+            **parts,
+            "[Content_Types].xml": types.replace("</Types>", f"{kinds}</Types>"),
+            "xl/workbook.xml": f'<workbook xmlns="{MAIN}" xmlns:r="{OFFICE}"><sheets>{listed}'
+            "</sheets></workbook>",
+            "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{PACKAGE}/relationships">'
+            f"{related}</Relationships>",
+        },
+    )
+
+
+DATA = [("a", "b", "c"), (1, 2, 3), (2, 1, 3)]
+
+
+def test_hidden_sheets_are_not_read_unless_they_are_named():
+    """The first was read, whether people see it or not."""
+    lists = [("x", "y"), ("yes", "no")]
+    content = book_of({"lists": lists, "Data": DATA}, hidden=["lists"])
+    assert read(content).items == ("a", "b", "c")
+    assert "not read" not in str(read(content).reading)
+    named = read_rankings(BytesIO(content), format="xlsx", sheet="lists")
+    assert named.items == ("yes", "no")
+
+
+def test_sheets_that_are_not_read_are_named():
+    content = book_of({"2022": DATA, "2023": DATA})
+    remark = read(content).reading.remarks[0]
+    assert str(remark) == "Sheet '2023' was not read: use sheet=\"2023\" to read that sheet"
+    named = read_rankings(BytesIO(content), format="xlsx", sheet="2023")
+    assert "not read" not in str(named.reading)
+
+
+@pytest.mark.parametrize("reader", [tw_read, read_rankings])
+def test_where_the_first_sheet_holds_no_table_the_others_are_named(reader):
+    content = book_of({"Read me": [["About this file"], ["Ask Ann"]], "Data": DATA})
+    with pytest.raises(InputError, match=r'a single column.*sheet="Data" if it holds the answers'):
+        reader(BytesIO(content), format="xlsx")
+
+
+def test_archives_that_are_not_workbooks():
+    file = BytesIO()
+    with ZipFile(file, "w") as packed:
+        packed.writestr("answers.csv", "a,b\n1,2\n")
+    with pytest.raises(
+        InputError, match=r"not an Excel file, but another packed file .*: unpack it"
+    ):
+        read(file.getvalue())

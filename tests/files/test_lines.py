@@ -220,3 +220,11 @@ def test_codes_of_previews_in_qualtrics():
     answers = read_text(text)
     assert len(answers) == 3
     assert "preview" in remarks_of(answers)
+
+
+@pytest.mark.parametrize("mark", ["x", " x", "\N{MULTIPLICATION SIGN}", "*"])
+def test_counts_may_be_multiplied_instead(mark):
+    """They were taken for parts of names."""
+    counted = read_text(f"12{mark} tea > milk\n3{mark} milk > tea\n")
+    assert counted.items == ("tea", "milk")
+    assert counted.n_rankings == 15

@@ -177,3 +177,17 @@ def test_items_that_are_numbers_from_0_are_not_codes(tmp_path, n_listed):
     read = tw.read_rankings(file, unranked="below")
     assert {int(item) for item in read.items} == set(range(8))
     assert len(read) == 50
+
+
+def test_zeros_beside_the_best_few_are_asked_about():
+    """They were taken for scores, of which 3 is better than 1."""
+    text = "a,b,c,d\n1,2,0,0\n0,1,0,2\n2,0,1,0\n"
+    with pytest.raises(tw.InputError, match="holds 0 as well as numbers from 1 to 2"):
+        tw.read(StringIO(text))
+    answers = tw.read(StringIO(text), missing="0", unranked="below")
+    assert answers.to_orderings() == [["a", "b"], ["b", "d"], ["c", "a"]]
+
+
+def test_zeros_and_ones_are_not_codes():
+    with pytest.raises(tw.InputError, match="from 0 to 1, which look like scores"):
+        tw.read(StringIO("a,b,c,d\n1,1,0,0\n0,1,0,0\n1,0,1,0\n"))

@@ -139,3 +139,33 @@ def test_every_file_is_read_as_preflib_reads_it(most_bytes):
             for order, count in theirs.multiplicity.items()
         }
         assert found == expected, path.name
+
+
+OLD = "3\n1,tea\n2,coffee, black\n3,milk\n5,5,2\n3,1,{2,3}\n2,2,3,1\n"
+
+
+def test_headers_from_before_2022(tmp_path):
+    (tmp_path / "old.toc").write_text(OLD)
+    answers = read_rankings(tmp_path / "old.toc")
+    assert answers.items == ("tea", "coffee, black", "milk")
+    assert answers.to_orderings() == [
+        ["tea", ["coffee, black", "milk"]],
+        ["coffee, black", "milk", "tea"],
+    ]
+    assert answers.weights.tolist() == [3, 2]
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "said"),
+    [
+        ("5,5,2", "5,9,2", "line 5 announces NUMBER VOTERS 9, but the body holds 5"),
+        ("5,5,2", "5,5", "line 5: '5,5' is not the numbers of voters"),
+        ("2,coffee", "coffee", "line 3: 'coffee, black' is not the number and the name"),
+        ("2,2,3,1", "2,2,3,1,x", "line 7: .* is not a number of voters"),
+        ("3\n1,tea", "4\n1,tea", "line 6: .* is not the numbers of voters"),
+    ],
+)
+def test_what_is_wrong_in_old_headers_is_named(tmp_path, right, wrong, said):
+    (tmp_path / "old.toc").write_text(OLD.replace(right, wrong, 1))
+    with pytest.raises(InputError, match=said):
+        read_rankings(tmp_path / "old.toc")

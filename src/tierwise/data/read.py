@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields, replace
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -28,7 +29,7 @@ from tierwise.data.scores import (
     with_grades,
 )
 from tierwise.data.tables import DataSource, Opened, open_source, open_table
-from tierwise.errors import InputError, Remedy, counted, drop, instead, quoted, use
+from tierwise.errors import InputError, Remark, Remedy, counted, drop, instead, quoted, use
 from tierwise.files.battle_columns import are_battles, can_be_battles
 from tierwise.files.best_worst import are_best_worst
 from tierwise.files.best_worst_long import recognised_long
@@ -118,8 +119,27 @@ def read(
     check_choice("purpose", purpose, get_args(Purpose))
     opened = open_source(source, format, encoding, sheet)
     read_as = _read_for_board if purpose == "leaderboard" else _read_opened
-    with errors_name(opened.name):
+    with errors_name(opened.name), _naming_other_sheets(opened):
         return read_as(opened, better, order, options)
+
+
+@contextmanager
+def _naming_other_sheets(opened: Opened) -> Iterator[None]:
+    """Name the other sheets where one holds no table, and nothing else can be done."""
+    try:
+        yield
+    except InputError as error:
+        notes = opened.table.form.remarks if opened.table else ()
+        sheets = [
+            one
+            for note in notes
+            if isinstance(note, Remark)
+            for one in note.remedies
+            if isinstance(one, Remedy) and "sheet" in dict(one.settings)
+        ]
+        if error.remedies or not sheets:
+            raise
+        raise error.also(*sheets) from None
 
 
 def _read_for_board(
@@ -421,7 +441,7 @@ def read_rankings(
         repeats=repeats,
         broken=broken,
     )
-    with errors_name(opened.name):
+    with errors_name(opened.name), _naming_other_sheets(opened):
         free = items is None and item is None and assessor is None and layout == "auto"
         if better is not None and free and opened.table and has_items_in_rows(opened.table):
             raise InputError(

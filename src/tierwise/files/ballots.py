@@ -46,11 +46,12 @@ def read_preflib(
     source: Source, unranked: Unranked | None, broken: Broken = "error"
 ) -> EncodedRankings:
     """Read a PrefLib file, and check that its body holds what its header announces."""
-    fields: _Fields = {}
+    lines = list(enumerate(source.text_lines(), start=1))
+    fields, lines = _old_header(lines, source)
     rows: list[_Row] = []
     weights: list[int] = []
     line_of_row: list[int] = []
-    for number, line in enumerate(source.text_lines(), start=1):
+    for number, line in lines:
         if line.startswith("#"):
             field = _FIELD.fullmatch(line)
             if field is not None:
@@ -93,6 +94,42 @@ def read_preflib(
     return EncodedRankings(
         tuple(names), places, checked, unranked, name_row, notes if remarks else None
     )
+
+
+def _old_header(
+    lines: list[tuple[int, str]], source: Source
+) -> tuple[_Fields, list[tuple[int, str]]]:
+    """Read the header that PrefLib files had before 2022, as today's, and write answers as today.
+
+    It is the number of alternatives, a line such as "1,Ann" for each, and three numbers: voters,
+    the sum of their counts, and different answers.
+    """
+    filled = [(number, line.strip()) for number, line in lines if line.strip()]
+    if not filled or not filled[0][1].isdecimal():
+        return {}, lines
+    first, said = filled[0]
+    n_items = _number(said, source.line(first))
+    fields: _Fields = {"NUMBER ALTERNATIVES": (said, first)}
+    for number, line in filled[1 : n_items + 1]:
+        alternative, _, name = line.partition(",")
+        if not alternative.strip().isdecimal() or not name.strip():
+            raise InputError(
+                f"{source.line(number)}: {quoted(line)} is not the number and the name of an "
+                "alternative, such as 1,Ann: correct it"
+            )
+        fields[f"{_NAME_OF}{int(alternative)}"] = (name.strip(), number)
+    answers = filled[n_items + 2 :]
+    if answers:
+        number, line = filled[n_items + 1]
+        counts = [one.strip() for one in line.split(",")]
+        if len(counts) != 3:
+            raise InputError(
+                f"{source.line(number)}: {quoted(line)} is not the numbers of voters, of counted "
+                "voters and of different answers, such as 30,30,3: correct it"
+            )
+        fields["NUMBER VOTERS"] = (counts[1], number)
+        fields["NUMBER UNIQUE ORDERS"] = (counts[2], number)
+    return fields, [(number, line.replace(",", ": ", 1)) for number, line in answers]
 
 
 def _with_letters_repaired(fields: _Fields) -> tuple[_Fields, tuple[str, ...]]:

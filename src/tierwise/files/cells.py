@@ -39,14 +39,43 @@ _NUMBER: dict[Decimal, re.Pattern[str]] = {
     ".": re.compile(rf"{_PLAIN.pattern}|[+-]?[1-9]\d{{0,2}}(,\d{{3}})+(\.\d+)?"),
     ",": re.compile(r"[+-]?(\d*,\d+|\d+|[1-9]\d{0,2}(\.\d{3})+(,\d+)?)"),
 }
-_WORD = r"place|rank|position|choice|preference|pref"
-_PLACE = re.compile(rf"(?:{_WORD})?[ _.#-]*(\d+)")
-_ORDINALS = (
-    *("first", "second", "third", "fourth", "fifth"),
-    *("sixth", "seventh", "eighth", "ninth", "tenth"),
+# What places are called, and how their numbers are written, in languages of survey programs.
+_WORD = (
+    "place|rank|position|choice|preference|pref|platz|rang|wahl|präferenz|choix|préférence|lugar|"
+    "puesto|posición|preferencia|posto|posizione|scelta|plaats|keuze|位|番目|希望"
 )
-_ORDINAL = re.compile(
-    r"(?:(\d{1,4})\s*(?:st|nd|rd|th)|(" + "|".join(_ORDINALS) + rf"))(?:[ _-]*(?:{_WORD}))?"
+_PLACE = re.compile(rf"(?:{_WORD})?[ _.#-]*(\d+)")
+_IN_WORDS = (
+    "first second third fourth fifth sixth seventh eighth ninth tenth",
+    "erste zweite dritte vierte fünfte sechste siebte achte neunte zehnte",
+    "erster zweiter dritter vierter fünfter sechster siebter achter neunter zehnter",
+    "erstes zweites drittes viertes fünftes sechstes siebtes achtes neuntes zehntes",
+    "premier deuxième troisième quatrième cinquième sixième septième huitième neuvième dixième",
+    "première seconde",
+    "primero segundo tercero cuarto quinto sexto séptimo octavo noveno décimo",
+    "primera segunda tercera cuarta quinta sexta séptima octava novena décima",
+    "primo secondo terzo quarto quinto sesto settimo ottavo nono decimo",
+    "prima seconda terza quarta quinta sesta settima ottava nona decima",
+    "eerste tweede derde vierde vijfde zesde zevende achtste negende tiende",
+)
+_NUMBER_OF_WORD = {
+    word: number for words in _IN_WORDS for number, word in enumerate(words.split(), start=1)
+}
+_ORDINALS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        # 1st, 2nd choice, 1er choix, 2ème, 1º; 1. Platz, 1位; first choice; Rang 1, 第1位
+        rf"(\d{{1,4}})\s*(?:st|nd|rd|th|er|ère|re|nde?|[eè]me|e|[.]?[ºª°])(?:[ _-]*(?:{_WORD}))?",
+        rf"(\d{{1,4}})[. ]*(?:{_WORD})",
+        rf"({'|'.join(_NUMBER_OF_WORD)})(?:[ _-]*(?:{_WORD}))?",
+        rf"(?:{_WORD}|第)[ _.#-]*(\d{{1,4}})(?:{_WORD})?",
+    )
+)
+# Places in longer titles, such as "Mayor, choice 1 of 4" and "1st choice for mayor".
+_PLACE_WITHIN = re.compile(
+    rf"(?<!\w)(?:(?P<before>\d{{1,3}})(?:st|nd|rd|th|[.])?[ _-]*(?:{_WORD})|"
+    rf"(?:{_WORD})[ _#-]*(?P<after>\d{{1,3}}))(?!\w)",
+    re.IGNORECASE,
 )
 # A question in front of the item or place it is asked about: "Rank these [tea]",
 # "Rank these - tea" or "Q1_tea".
@@ -84,18 +113,49 @@ def place_in_title(title: str) -> str | None:
     return None
 
 
+def place_within_title(title: str) -> str | None:
+    """Return the number of the place that a longer title names; None if it names none.
+
+    Examples
+    --------
+    >>> place_within_title("DEM Mayor Choice 1 of 5"), place_within_title("2ND CHOICE MAYOR")
+    ('1', '2')
+    """
+    found = _PLACE_WITHIN.search(title)
+    return None if found is None else (found["before"] or found["after"]).lstrip("0")
+
+
+def pattern_of_places(title: str) -> str:
+    """Return a pattern for titles that differ in the place only.
+
+    Examples
+    --------
+    >>> pattern_of_places("Mayor, choice 1 of 4")
+    'Mayor, choice * of 4'
+    """
+    found = _PLACE_WITHIN.search(title)
+    if found is None:
+        return title
+    start, end = found.span("before" if found["before"] else "after")
+    return f"{title[:start]}*{title[end:]}"
+
+
 def ordinal(text: str) -> int | None:
-    """Read "1st", "first choice" and the like; None if the text is something else.
+    """Read "1st", "first choice", "1. Platz" and the like; None if the text is something else.
 
     Examples
     --------
     >>> ordinal("1st"), ordinal("Second choice"), ordinal("1"), ordinal("best")
     (1, 2, None, None)
+    >>> ordinal("3. Platz"), ordinal("Rang 2"), ordinal("2ème choix"), ordinal("第1位")
+    (3, 2, 2, 1)
     """
-    found = _ORDINAL.fullmatch(text.strip().casefold())
-    if found is None:
-        return None
-    return int(found[1]) if found[1] else _ORDINALS.index(found[2]) + 1
+    written = text.strip().casefold()
+    for pattern in _ORDINALS:
+        found = pattern.fullmatch(written)
+        if found:
+            return _NUMBER_OF_WORD.get(found[1]) or int(found[1])
+    return None
 
 
 def split_question(title: str) -> tuple[str, str] | None:
@@ -241,10 +301,11 @@ def numbers(
         return np.asarray(floats.to_numpy(), dtype=np.float64)
     codes, labels = encode(column)
     values = np.full(len(labels) + 1, np.nan)
-    places = places and any(map(_is_number, labels))
+    places = places and any(_is_number(label, None) for label in labels)
+    decimal = _decimal_of(labels)
     for code, label in enumerate(labels):
         try:
-            values[code] = _as_number(label)
+            values[code] = _as_number(label, decimal)
         except (TypeError, ValueError, OverflowError):
             if places and (place := _as_place(label)) is not None:
                 values[code] = place
@@ -291,7 +352,18 @@ def read_number(text: str, decimal: Decimal | None = None) -> float | None:
     return float(written.replace(thousands, "").replace(decimal, "."))
 
 
-def _as_number(label: Any) -> float:
+def _decimal_of(labels: Sequence[Any]) -> Decimal | None:
+    """Tell the decimal separator of a column from the numbers that can be read in one way only."""
+    texts = [label.strip() for label in labels if isinstance(label, str)]
+    marks: set[Decimal] = set()
+    for text in texts:
+        possible = [mark for mark, pattern in _NUMBER.items() if pattern.fullmatch(text)]
+        if len(possible) == 1:
+            marks.update(possible)
+    return marks.pop() if len(marks) == 1 else None
+
+
+def _as_number(label: Any, decimal: Decimal | None = None) -> float:
     """Read a cell as a number; NaN if it is empty or says that there is none."""
     if is_not_ranked(label):
         return np.nan
@@ -303,6 +375,8 @@ def _as_number(label: Any) -> float:
     if place is not None:
         return float(place)
     number = read_number(label)
+    if number is None and decimal is not None:
+        number = read_number(label, decimal)
     # Callers refuse other values that Python accepts, such as inf.
     return float(label) if number is None else number
 
@@ -336,7 +410,7 @@ def are_not_ranked(labels: "Sequence[Any]") -> list[bool]:
     >>> are_not_ranked(["1", "DNF", "R"]), are_not_ranked(["R", "Q"])
     ([False, True, True], [False, False])
     """
-    beside = any(_is_number(label) and not is_not_ranked(label) for label in labels)
+    beside = any(_is_number(label, None) and not is_not_ranked(label) for label in labels)
     return [
         is_not_ranked(label) or (beside and str(label).strip().casefold() in _BESIDE_PLACES)
         for label in labels
@@ -357,10 +431,11 @@ def share_of_numbers(columns: "Iterable[pa.ChunkedArray]") -> float:
     for column in columns:
         codes, labels = encode(column)
         listed = codes[codes != ABSENT]
+        decimal = _decimal_of(labels)
         says = ~np.array(are_not_ranked(labels), dtype=bool)
-        numeric = np.array([_is_number(label) for label in labels], dtype=bool)
+        numeric = np.array([_is_number(label, decimal) for label in labels], dtype=bool)
         if (numeric & says).any():
-            numeric = np.array([_is_place(label) for label in labels], dtype=bool)
+            numeric = np.array([_is_place(label, decimal) for label in labels], dtype=bool)
         n_cells += int(says[listed].sum())
         n_numbers += int((numeric & says)[listed].sum())
         n_not_ranked += int((~says)[listed].sum())
@@ -369,13 +444,13 @@ def share_of_numbers(columns: "Iterable[pa.ChunkedArray]") -> float:
     return n_numbers / n_cells
 
 
-def _is_place(label: Any) -> bool:
-    return _is_number(label) or _as_place(label) is not None
+def _is_place(label: Any, decimal: Decimal | None) -> bool:
+    return _is_number(label, decimal) or _as_place(label) is not None
 
 
-def _is_number(label: Any) -> bool:
+def _is_number(label: Any, decimal: Decimal | None) -> bool:
     try:
-        _as_number(label)
+        _as_number(label, decimal)
     except (TypeError, ValueError, OverflowError):
         return False
     return True

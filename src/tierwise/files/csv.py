@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
-from tierwise.errors import InputError, has_control_characters, quoted, use
+from tierwise.errors import InputError, counted, has_control_characters, quoted, use
 from tierwise.files.options import ReadingNotes, say_blank
 from tierwise.files.source import Source
 from tierwise.files.table_file import TableFile
@@ -300,7 +300,7 @@ def _explain(error: Exception, source: Source, n_columns: int, delimiter: str) -
             continue  # arrow reads longer cells than these
         if line and n_cells != n_columns:
             return InputError(
-                f"{source.line(number)} has {n_cells} cells, but the header has {n_columns} "
-                "columns: give every line the same number of cells (empty cells count)"
+                f"{source.line(number)} has {counted(n_cells, 'cell')}, but the header has "
+                f"{n_columns} columns: give every line the same number of cells (empty cells count)"
             )
     return InputError(f"{source.name} cannot be read as CSV: {str(error).splitlines()[0]}")

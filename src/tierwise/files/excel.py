@@ -63,17 +63,18 @@ _DAMAGED: tuple[type[Exception], ...] = (
 class Sheet:
     """A sheet: its name, the names of all sheets, and the values of its cells from A1 on.
 
-    ``filled`` are the names of the other sheets that hold anything.
+    ``unread`` are the other sheets that people see and that hold anything, if it was not said which
+    to read.
     """
 
     name: str
     names: tuple[str, ...]
     rows: list[list[Any]]
-    filled: tuple[str, ...]
+    unread: tuple[str, ...] = ()
 
 
 def read_sheet(source: Source, sheet: str | int | None = None) -> Sheet:
-    """Read a sheet of an Excel file, by its name or its number from 1; the first if None."""
+    """Read a sheet of an Excel file, by name or number from 1; the first visible one if None."""
     if find_spec("python_calamine") is None:
         raise InputError(
             f"{source.name} is an Excel file, which needs python-calamine: install it with "
@@ -86,13 +87,14 @@ def read_sheet(source: Source, sheet: str | int | None = None) -> Sheet:
             parts = _Parts(packed)
             parts.check_workbook(source.name)
             part_of = parts.sheets()
-            name = _find_sheet(list(part_of), sheet)
+            visible = [one for one in part_of if one not in parts.hidden] or list(part_of)
+            name = visible[0] if sheet is None and visible else _find_sheet(list(part_of), sheet)
             _measure_sheet(parts.content(part_of[name]), parts.content(_STRINGS), name)
             measured = parts.packed((*_OF_ALL_SHEETS, part_of[name]))
-            filled = [one for one, part in part_of.items() if one != name and parts.has_cells(part)]
+            others = [one for one in visible if one != name and parts.has_cells(part_of[one])]
         book = CalamineWorkbook.from_filelike(measured)
         rows = book.get_sheet_by_name(name).to_python(skip_empty_area=False)
-    return Sheet(name, tuple(part_of), rows, tuple(filled))
+    return Sheet(name, tuple(part_of), rows, tuple(others) if sheet is None else ())
 
 
 def sheet_names(source: Source) -> list[str]:
@@ -133,6 +135,7 @@ class _Parts:
     def __init__(self, packed: ZipFile) -> None:
         self._packed = packed
         self._entries: dict[str, ZipInfo] = {}
+        self.hidden: set[str] = set()
         for entry in packed.infolist():
             name = entry.filename.replace("\\", "/").lower()
             if name in self._entries:
@@ -163,6 +166,8 @@ class _Parts:
                 if own.get("name", "") in found:
                     raise BadZipFile(f"two sheets are called {quoted(own.get('name', ''))}")
                 found[own.get("name", "")] = relations.get(own.get("id", ""), "")
+                if own.get("state", "visible") != "visible":
+                    self.hidden.add(own.get("name", ""))
 
         for part, start in ((_RELATIONS, relation), (_WORKBOOK, sheet)):
             parser = expat.ParserCreate()
@@ -269,8 +274,6 @@ def _number_of(letters: bytes) -> int:
 
 def _find_sheet(names: list[str], sheet: str | int | None) -> str:
     """Return the name of the sheet that is wanted."""
-    if sheet is None and names:
-        return names[0]
     if isinstance(sheet, str) and sheet in names:
         return sheet
     text = str(sheet)

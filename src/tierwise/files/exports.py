@@ -15,7 +15,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from tierwise.errors import InputError, Remark, counted, has_control_characters, quoted, use
+from tierwise.errors import (
+    InputError,
+    Remark,
+    counted,
+    has_control_characters,
+    listed,
+    quoted,
+    use,
+)
 from tierwise.files.cells import split_question
 from tierwise.files.csv import DELIMITERS, in_utf8, open_csv, refused
 from tierwise.files.excel import read_sheet
@@ -26,6 +34,7 @@ from tierwise.files.source import Source
 from tierwise.files.table_file import TableFile
 
 _FIRST_RECORDS = 30
+_MOST_SHEETS = 5
 _QUALTRICS_CODE = re.compile(r"(?P<question>Q\w*?|[A-Za-z]\w*?)_(?P<number>\d+)")
 _QUALTRICS = ", exported by Qualtrics"
 # The columns that say which rows are previews or tests, and what they say then.
@@ -108,8 +117,8 @@ def _open_grid(
     for number, record in enumerate(rows):
         if any(record.cells[width:]):
             raise InputError(
-                f"{where(number)} has {len(record.cells)} cells, but the header has {width} "
-                "columns: give every line the same number of cells (empty cells count)"
+                f"{where(number)} has {counted(len(record.cells), 'cell')}, but the header has "
+                f"{width} columns: give every line the same number of cells (empty cells count)"
             )
     columns: dict[str, list[str | None]] = {}
     for position, name in enumerate(header):
@@ -580,29 +589,21 @@ def open_excel(source: Source, sheet: str | int | None = None) -> TableFile:
         Record(number, tuple(map(_text, row))) for number, row in enumerate(found.rows, start=1)
     ]
     records, blank = _without_blank(every, "row")
-    others: tuple[Remark, ...] = ()
-    if sheet is None and found.filled:
-        one = len(found.filled) == 1
-        others = (
-            Remark(
-                f"There {'is another sheet' if one else 'are other sheets'}: "
-                f"{', '.join(map(quoted, found.filled))}",
-                (use("to read another", sheet=found.filled[0]),),
-            ),
-        )
     form = ReadingNotes(
-        file=source.name, format=f"Excel, sheet {quoted(found.name)}", remarks=(*blank, *others)
+        file=source.name,
+        format=f"Excel, sheet {quoted(found.name)}",
+        remarks=(*blank, *_say_unread(found.unread)),
     )
     if not records:
         raise InputError(
             f"{source.name}: sheet {quoted(found.name)} is empty",
             [use(sheet=one) for one in found.names if one != found.name],
         )
-    if others and all(record.n_filled == 1 for record in records):
+    if found.unread and all(record.n_filled == 1 for record in records):
         raise InputError(
             f"sheet {quoted(found.name)} holds a single column, and there are others",
             [
-                *(use("if it holds the answers", sheet=one) for one in found.filled),
+                *(use("if it holds the answers", sheet=one) for one in found.unread),
                 use("if this one does", sheet=found.name),
             ],
         )
@@ -611,6 +612,18 @@ def open_excel(source: Source, sheet: str | int | None = None) -> TableFile:
         return open_export(export, source, form, unit="row")
     header, *below = records
     return _open_grid(header.cells, below, source, form, unit="row")
+
+
+def _say_unread(sheets: Sequence[str]) -> tuple[Remark, ...]:
+    """Say which other sheets a file has."""
+    if not sheets:
+        return ()
+    shown = listed([quoted(one) for one in sheets[:_MOST_SHEETS]])
+    more = ", ..." if len(sheets) > _MOST_SHEETS else ""
+    one = len(sheets) == 1
+    said = f"Sheet{'' if one else 's'} {shown}{more} {'was' if one else 'were'} not read"
+    remedies = tuple(use("to read that sheet", sheet=one) for one in sheets[:_MOST_SHEETS])
+    return (Remark(said, remedies),)
 
 
 def _text(cell: Any) -> str:

@@ -33,6 +33,26 @@ _KNOWN: tuple[tuple[str, ...], ...] = (
         *("teils/teils", "teils, teils", "neutral", "weder noch"),
         *("stimme eher nicht zu", "stimme nicht zu", "stimme überhaupt nicht zu"),
     ),
+    (
+        *("tout à fait d'accord", "d'accord", "plutôt d'accord", "ni d'accord ni pas d'accord"),
+        *("plutôt pas d'accord", "pas d'accord", "pas du tout d'accord"),
+    ),
+    (
+        *("sehr zufrieden", "zufrieden", "eher zufrieden", "teils/teils"),
+        *("eher unzufrieden", "unzufrieden", "sehr unzufrieden"),
+    ),
+    (
+        *("trifft voll und ganz zu", "trifft voll zu", "trifft zu", "trifft eher zu"),
+        *("teils/teils", "trifft eher nicht zu", "trifft nicht zu", "trifft überhaupt nicht zu"),
+    ),
+    (
+        *("très satisfait", "satisfait", "plutôt satisfait", "neutre"),
+        *("plutôt insatisfait", "insatisfait", "très insatisfait"),
+    ),
+    (
+        *("totalmente de acuerdo", "de acuerdo", "ni de acuerdo ni en desacuerdo"),
+        *("en desacuerdo", "totalmente en desacuerdo"),
+    ),
     ("excellent", "very good", "good", "fair", "average", "poor", "very poor", "terrible"),
     ("sehr gut", "gut", "befriedigend", "ausreichend", "mangelhaft", "ungenügend"),
     (

@@ -28,6 +28,8 @@ NAMES_OF_ROLES = {
     "assessor": (
         *("assessor", "respondent", "participant", "subject", "person", "user", "voter"),
         *("judge", "rater", "name", "id"),
+        *("befragter", "befragte", "teilnehmer", "teilnehmerin", "répondant", "repondant"),
+        *("participante", "encuestado", "回答者", "回答者番号"),
     ),
     "item": ("item", "alternative", "candidate", "option"),
     "rank": ("rank", "place", "position"),
@@ -59,6 +61,11 @@ _NAMES_IN_RESULTS = {
     ),
     "rank": NAMES_OF_PLACES,
 }
+# People who have numbers: respondent_id, Voter No.
+_NUMBERED = re.compile(r"(\w+?)[ _-]?(?:id|no\.?|nr\.?|number|code)")
+_NUMBERED_PEOPLE = frozenset(NAMES_OF_ROLES["assessor"]) - {"name", "id"} | {
+    *("ballot", "case", "resp", "response", "interview", "record", "cvr"),
+}
 _FOR = {
     "weights": "how often an answer counts",
     "assessor": "the assessor",
@@ -76,6 +83,15 @@ _LIKE_WEIGHTS = re.compile(
     r"(?:^|[\W_\d])(?:weights?|weighting|gewichte?|gewichtung|gew|w[gh]?ts?|wght|[a-z]?weight|"
     r"[a-z]{0,3}wght|hochrechnung\w*|ponderation|pond[ée]ration|poids|peso|ponderaci[óo]n|vikt)"
     r"(?:$|[\W_\d])",
+    re.IGNORECASE,
+)
+
+
+# What columns of counts are called, in files that hold each answer once.
+_LIKE_COUNTS = re.compile(
+    r"n|num|number|(?:number|no\.?|n) ?(?:of|_)? ?(?:ballots|votes|voters|answers|respondents)|"
+    r"ballots|votes|voters|freq|frequency|frequencies|times|anzahl\b.*|häufigkeit|stimmen|effectifs?|"
+    r"fréquence|nombre\b.*|frecuencia|frequenza|票数|人数|件数|度数",
     re.IGNORECASE,
 )
 
@@ -107,6 +123,8 @@ def assign_roles(columns: Sequence[Item], table: "pa.Table", options: TableOptio
     names = [str(column).strip() for column in columns]
     _check_columns(names, table)
     layout, sample = options.layout, table.slice(0, SAMPLE_ROWS)
+    if layout == "auto":
+        _refuse_matrices(names, sample)
     if layout in ("auto", "long"):
         roles = _long_roles(names, sample, options)
         if roles is not None:
@@ -128,6 +146,8 @@ def assign_roles(columns: Sequence[Item], table: "pa.Table", options: TableOptio
     own = [Aside(names[column], "says whose answer it is") for column in assessor]
     own += [Aside(names[column], "describes people, not items") for column in people]
     free = [column for column in range(len(names)) if column not in (*wide.cells, *assessor)]
+    if weights is None and options.better is None:
+        _ask_about_counts(sample, free)
     remarks = wide.remarks if weights is not None else (*wide.remarks, *_weights_seen(table, free))
     return Roles(
         layout=wide.layout,
@@ -162,6 +182,35 @@ def like_weights(table: "pa.Table", columns: Sequence[int]) -> list[str]:
             if len(values) and values.min() >= 0 and values.max() > 0:
                 found.append(name)
     return found
+
+
+def _refuse_matrices(names: Sequence[str], table: "pa.Table") -> None:
+    """Refuse a table whose rows and columns are the same items: it holds no answers."""
+    if table.num_rows != len(names) - 1 or len(names) < 3 or not can_be_encoded(table.column(0)):
+        return
+    if {str(cell).strip() for cell in table.column(0).to_pylist()} == set(names[1:]):
+        raise InputError(
+            f"the rows and the columns are the same items ({listed(names[1:4])}), so the table "
+            "seems to say how often each beat each other: write one row per pair, with the columns "
+            "winner, loser and count"
+        )
+
+
+def _ask_about_counts(table: "pa.Table", free: Sequence[int]) -> None:
+    """Ask about a column beside the answers that seems to say how often each was given."""
+    for column in free:
+        name, cells = str(table.column_names[column]).strip(), table.column(column)
+        if not _LIKE_COUNTS.fullmatch(name) or not can_be_encoded(cells):
+            continue
+        share = share_of_numbers([cells])
+        if share >= 0.5 and (share < 1 or np.nanmax(numbers(cells, name, numbered_row)) > 1):
+            raise InputError(
+                f"column {quoted(name)} may say how often each answer was given",
+                [
+                    use("if it does", weights=name),
+                    use("if it is not part of the answers", assessor=name),
+                ],
+            )
 
 
 def _refuse_weights_as_scores(table: "pa.Table", cells: Sequence[int]) -> None:
@@ -349,10 +398,17 @@ def _find(
 def _named(role: str, names: list[str], items: frozenset[str]) -> list[int]:
     """Find the columns with a name for a role, unless items are called so."""
     return [
-        number
-        for number, name in enumerate(names)
-        if name.casefold() in NAMES_OF_ROLES[role] and name not in items
+        number for number, name in enumerate(names) if _is_called(name, role) and name not in items
     ]
+
+
+def _is_called(name: str, role: str) -> bool:
+    """Return whether a column is named for a role; people may have "id" or "number" after it."""
+    folded = name.casefold()
+    if folded in NAMES_OF_ROLES[role]:
+        return True
+    numbered = _NUMBERED.fullmatch(folded) if role == "assessor" else None
+    return numbered is not None and numbered[1] in _NUMBERED_PEOPLE
 
 
 def _position(said: str, role: str, names: list[str]) -> int:

@@ -32,7 +32,8 @@ from tierwise.files.spellings import Spellings, refuse_spellings
 
 _BEFORE_COLON = re.compile(r"\s*([^:>≻]{1,80}?)\s*:(?!//)\s*(.*)")
 _TIER = re.compile(rf"\s*(?:tier\s+)?({'|'.join(LETTERS)}|\d{{1,2}})(?:[ -]tier)?\s*:\s*(.*)", re.I)
-_COUNT = re.compile(r"(\d{1,9})\s*x?", re.I)
+_COUNT = re.compile(r"(\d{1,9})\s*[x\N{MULTIPLICATION SIGN}*]?", re.I)
+_TIMES = re.compile(r"\s*(\d{1,9}\s*[x\N{MULTIPLICATION SIGN}*])\s+(.*)", re.I)
 _SEPARATORS = ",;\t"
 
 _HEAD = 65536
@@ -160,7 +161,9 @@ def _read_rankings(
     lines: Sequence[tuple[int, str]], source: Source, read: Callable[[str, str], Answer]
 ) -> tuple[list[Answer], list[int], list[int] | None, tuple[str, ...]]:
     """Read one answer from each line."""
-    before = [_BEFORE_COLON.fullmatch(line) for _, line in lines]
+    before = [_TIMES.fullmatch(line) for _, line in lines]
+    if not all(before):
+        before = [_BEFORE_COLON.fullmatch(line) for _, line in lines]
     all_named = all(found is not None for found in before)
     if not all_named:
         _refuse_some_names(lines, before, source, read)
@@ -179,7 +182,7 @@ def _read_rankings(
                 remarks = ("The numbers before the colons are line numbers and were set aside.",)
             else:
                 weights = numbers
-                remarks = ("The numbers before the colons say how often each answer counts.",)
+                remarks = ("The numbers in front say how often each answer counts.",)
         else:
             remarks = ("The text before a colon says whose answer it is.",)
     return answers, [number for number, _ in lines], weights, remarks

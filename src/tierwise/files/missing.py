@@ -226,9 +226,19 @@ def refuse_codes(values: NDArray[np.float64], names: Sequence[object], *, ranks:
         zeros[:] = False  # numbered from 0 in every row: places, or items by number
     starts_with_one = top in _FROM_ONE or (ranks and top <= len(scale))
     # A single one is a slip, which is named with its line where it is read.
-    if starts_with_one and 1 < zeros.sum() < numbers.size / 4:
+    few = starts_with_one and zeros.sum() < numbers.size / 4
+    best_few = ranks and top > 1 and _are_ranks_but_for(values[:, scale], zeros)
+    if zeros.sum() > 1 and (few or best_few):
         suspected |= zeros
     _ask_about(suspected, values, names, scale)
+
+
+def _are_ranks_but_for(values: NDArray[np.float64], zeros: NDArray[np.bool_]) -> bool:
+    """Tell whether all rows hold 1, 2, ..., k once each, and most of them 0 several times."""
+    ranks = np.sort(np.where(zeros, np.nan, values), axis=1)
+    expected = np.arange(1, values.shape[1] + 1)
+    dense = (np.isnan(ranks) | (ranks == expected)).all(axis=1)
+    return bool(dense.all()) and bool(2 * (zeros.sum(axis=1) > 1).sum() > len(values))
 
 
 def refuse_codes_among_names(items: Sequence[object]) -> None:

@@ -92,7 +92,7 @@ def screen_ranks(
     weak = _share(_are_weak(values)) >= _SHARE_OF_ROWS
     if not accepted and not said:
         if weak and _may_be_grades(values):
-            raise _scores_instead(values, names, everything)
+            raise scores_instead(values, names, everything)
         if not weak and strict < 0.5:
             refuse_scores(values, names)
             return Screened(everything if in_range else ())
@@ -124,7 +124,7 @@ def refuse_scores(values: NDArray[np.float64], names: Sequence[Item]) -> None:
     if are_rankings(values) and not _may_be_grades(values):
         return
     if _are_like_scores(values[:, scored.kept]):
-        raise _scores_instead(values, names, scored.kept)
+        raise scores_instead(values, names, scored.kept)
 
 
 def screen_scores(
@@ -374,9 +374,10 @@ def _doubt(names: Sequence[Item], left_out: Sequence[int], kept: Sequence[int]) 
     )
 
 
-def _scores_instead(
+def scores_instead(
     values: NDArray[np.float64], names: Sequence[Item], columns: Sequence[int]
 ) -> InputError:
+    """Make the error for numbers that look like scores."""
     some = values[:, columns]
     low, high = np.nanmin(some), np.nanmax(some)
     shown = ", ".join(quoted(names[column]) for column in columns[:3])
@@ -465,6 +466,13 @@ def are_rankings(values: NDArray[np.float64]) -> bool:
 def are_strict_rankings(values: NDArray[np.float64]) -> bool:
     """Return whether most rows are ranks without ties."""
     return _share(_are_strict(values[~np.isnan(values).all(axis=1)])) >= _SHARE_OF_ROWS
+
+
+def are_turned_rankings(values: NDArray[np.float64]) -> bool:
+    """Return whether all columns are ranks of the rows, and most rows are not ranks."""
+    if min(values.shape) < 3 or np.isnan(values).any():
+        return False
+    return bool(_are_dense(values.T).all()) and _share(_are_strict(values)) < 0.5
 
 
 def no_ranks(values: NDArray[np.float64], names: Sequence[Item]) -> InputError:

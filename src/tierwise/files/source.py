@@ -11,7 +11,7 @@ from typing import IO, Any, Literal, TypeAlias, get_args
 import pyarrow as pa
 
 from tierwise._util.checks import check_choice, check_path
-from tierwise.errors import InputError, TierwiseError
+from tierwise.errors import InputError, TierwiseError, use
 
 Readable: TypeAlias = "str | PathLike[str] | IO[bytes] | IO[str]"
 FileFormat: TypeAlias = Literal[
@@ -53,9 +53,12 @@ _NOT_TABLES = {
     b"{\\rtf": ("a text document", _SAVE),
     b"<!doctype html": ("a web page", "copy its table into a spreadsheet, and save that as CSV"),
     b"<html": ("a web page", "copy its table into a spreadsheet, and save that as CSV"),
-    b"\x1f\x8b": ("a compressed file", "unpack it"),
-    b"7z\xbc\xaf": ("a compressed file", "unpack it"),
-    b"Rar!": ("a compressed file", "unpack it"),
+    b"\x1f\x8b": ("compressed with gzip", "unpack it"),
+    b"BZh": ("compressed with bzip2", "unpack it"),
+    b"\xfd7zXZ": ("compressed with xz", "unpack it"),
+    b"(\xb5/\xfd": ("compressed with Zstandard", "unpack it"),
+    b"7z\xbc\xaf": ("an archive of files", "unpack it"),
+    b"Rar!": ("an archive of files", "unpack it"),
     b"$FL": ("an SPSS file", _SAVE),
     b"<stata_dta>": ("a Stata file", _SAVE),
     b"SQLite format": ("a database", "export the table as CSV"),
@@ -115,12 +118,17 @@ class Source:
 
     def decode(self, line: bytes, number: int) -> str:
         """Turn the bytes of a line into text."""
+        is_text = format_of_suffix(self.name) in (None, "csv")
         try:
             return line.decode("utf-8")
         except UnicodeDecodeError as error:
             raise InputError(
                 f"{self.line(number)} is not UTF-8 text (byte {line[error.start]:#04x} at column "
-                f"{error.start + 1}): save the file as UTF-8"
+                f"{error.start + 1})",
+                [
+                    "save the file as UTF-8",
+                    *([use("if you know its encoding", encoding=...)] if is_text else []),
+                ],
             ) from None
 
     def line(self, number: int) -> str:

@@ -381,7 +381,13 @@ def _read_ranks(
     new_names = check_items(renamed(items, dict(options.rename)))
     if options.better is not None:
         return new_names, _places_of_scores(ranks, items, options, name_row)
-    return new_names, encode_ranks(ranks, items, options.ties, name_row)
+    try:
+        return new_names, encode_ranks(ranks, items, options.ties, name_row)
+    except InputError as error:
+        if not ((ranks == 0) | (ranks != np.floor(ranks)) & ~np.isnan(ranks)).any():
+            raise
+        lower = use("if they need not be ranks, and lower is better", better="lower")
+        raise error.also(lower).about(error.rows) from None
 
 
 def _places_of_scores(
@@ -438,14 +444,18 @@ def _read_long(
     try:
         places = encode_ranks(ranks, items, options.ties, name_answer)
     except InputError as error:
-        raise error.about(np.flatnonzero(np.isin(answer_of, error.rows)).tolist()) from None
+        further = _further_assessors(
+            table, roles, answer_of, np.unique(rank_of, return_inverse=True)[1]
+        )
+        rows = np.flatnonzero(np.isin(answer_of, error.rows)).tolist()
+        raise error.also(*further).about(rows) from None
     return items, places, answer_of, name_answer
 
 
 def _further_assessors(
-    table: "pa.Table", roles: Roles, answer_of: NDArray[np.int64], item_of: Codes
+    table: "pa.Table", roles: Roles, answer_of: NDArray[np.int64], item_of: NDArray[Any]
 ) -> list[Remedy]:
-    """Name a column that separates answers which list an item twice, such as the year of a race."""
+    """Name a column that separates answers with one item or rank twice, such as years of races."""
     used = {*roles.assessor, roles.item, roles.rank, roles.weights}
     for column in range(table.num_columns):
         if column in used or not can_be_encoded(table.column(column)):

@@ -1,6 +1,7 @@
 """Which columns hold the answers of a table with one row per answer, and which are set aside."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
@@ -16,8 +17,11 @@ from tierwise.files.cells import (
     encode,
     is_not_ranked,
     numbers,
+    pattern_of_places,
     place_in_title,
+    place_within_title,
     questions,
+    read_number,
     share_of_numbers,
     split_question,
     without_question,
@@ -28,9 +32,11 @@ from tierwise.files.screening import (
     Screened,
     are_rankings,
     are_strict_rankings,
+    are_turned_rankings,
     doubts_about_ranks,
     no_ranks,
     refuse_scores,
+    scores_instead,
     screen_ranks,
     screen_scores,
 )
@@ -43,6 +49,14 @@ _OF_BATTLES = ({"model_a", "model_b", "winner"}, {"left", "right", "winner"})
 SAMPLE_ROWS = 1000
 # Up to so many answers may have no item in common.
 _FEW_ROWS = 3
+# What says which of two items was chosen.
+_SIDES = frozenset(("a", "b", "1", "2", "left", "right", "first", "second"))
+# What titles of scores say, rather than of ranks.
+_OF_POINTS = re.compile(
+    r"\b(?:points?|scores?|punkte?|bewertung(?:en)?|ratings?|puntos|punti)\b", re.I
+)
+# A number, and what it means: 5 (very much).
+_LABELLED = re.compile(r"\d+\W+\w.*")
 _ONE_ROW_PER_ITEM = use(
     "if it has one row for each item of each answer", assessor=..., item=..., rank=...
 )
@@ -85,13 +99,14 @@ def choose_columns(
     """
     seen = _Seen(columns, table, sample, options)
     free = tuple(column for column in range(len(columns)) if column not in taken)
+    named = free if options.pattern is None else seen.matching(options.pattern)
     by_place = options.layout == "orderings" or (
-        options.layout == "auto" and seen.places(free) is not None
+        options.layout == "auto" and seen.places(named) is not None
     )
     if options.missing is None and not by_place:
         seen.ask_about_codes(free)
     if options.pattern is not None:
-        return seen.chosen(seen.matching(options.pattern), free)
+        return seen.chosen(named, free)
     given = seen.given(free)
     if given is not None:
         return seen.chosen(given, free)
@@ -161,6 +176,8 @@ class _Seen:
         if said or options.better is not None or any(self.share([cell]) < 1 for cell in cells):
             return ()
         ranks = options.layout == "ranks"
+        if not ranks and all(_OF_POINTS.search(self.titles[cell]) for cell in cells):
+            raise scores_instead(self.values(cells), self.named(cells), range(len(cells)))
         return doubts_about_ranks(self.values(cells), self.named(cells), said=ranks)
 
     def matching(self, pattern: str) -> tuple[int, ...]:
@@ -214,6 +231,15 @@ class _Seen:
         numeric = [cell for cell in cells if self.share([cell]) == 1]
         values = self.values(numeric)
         options = self.options
+        if options.layout == "auto" and are_turned_rankings(values):
+            raise InputError(
+                "each column holds 1, 2, ..., once each, and the rows do not, so each row seems to "
+                "be an item",
+                [
+                    "turn the table, so that each row is an answer",
+                    use("if each row is an answer", layout="ranks", ties="allow"),
+                ],
+            )
         said = options.layout == "ranks" and options.ties == "allow"
         names = [self.columns[cell] for cell in numeric]
         screened = screen_ranks(values, names, options.ties, said=said)
@@ -237,14 +263,12 @@ class _Seen:
 
     def places(self, free: Sequence[int]) -> tuple[int, ...] | None:
         """Return the columns whose titles name the places 1, 2, ..., in that order."""
-        by_place: dict[str, list[int]] = {}
-        for column in free:
-            place = place_in_title(self.titles[column])
-            if place is not None:
-                by_place.setdefault(place, []).append(column)
-        wanted = [str(number) for number in range(1, len(by_place) + 1)]
-        if len(wanted) < 2 or set(by_place) != set(wanted):
-            return None
+        by_place = self.by_place(free, place_in_title)
+        if by_place is None:
+            by_place = self.by_place(free, place_within_title)
+            if by_place is None or self.share([one for some in by_place.values() for one in some]):
+                return None
+        wanted = list(by_place)
         cells = tuple(by_place[place][0] for place in wanted)
         bare = all(self.titles[cell].isdecimal() for cell in cells)
         if bare and list(cells) != sorted(cells):
@@ -263,6 +287,20 @@ class _Seen:
                 ],
             )
         return cells
+
+    def by_place(
+        self, free: Sequence[int], place_of: Callable[[str], str | None]
+    ) -> dict[str, list[int]] | None:
+        """Return the columns of each place, in order, if they are 1, 2, ... and not one alone."""
+        found: dict[str, list[int]] = {}
+        for column in free:
+            place = place_of(self.titles[column])
+            if place is not None:
+                found.setdefault(place, []).append(column)
+        wanted = [str(number) for number in range(1, len(found) + 1)]
+        if len(wanted) < 2 or set(found) != set(wanted):
+            return None
+        return {place: found[place] for place in wanted}
 
     def scores(self, free: Sequence[int]) -> Wide:
         """Find the columns of scores."""
@@ -322,6 +360,7 @@ class _Seen:
             texts, mixed = [], texts + mixed
         numeric = [column for column in filled if column not in texts and column not in mixed]
         if mixed:
+            self.check_labels(mixed)
             return self.wide("ranks", (*numeric, *mixed), free, _EMPTY)
         screened = self.screen_question(numeric) or self.screen(numeric)
         if not screened.kept and len(numeric) >= 2:
@@ -330,6 +369,17 @@ class _Seen:
         if len(kept) < 2 and not (texts or screened.aside):
             return self.wide("ranks", free, free, "")
         return self.sorted_out("ranks", kept, free, dict(screened.aside))
+
+    def check_labels(self, mixed: Sequence[int]) -> None:
+        """Refuse numbers of which some have a label, such as "5 (very much)": they are grades."""
+        for column in mixed:
+            texts = [word for word in self.words(column) if read_number(word) is None]
+            if all(map(_LABELLED.fullmatch, texts)):
+                raise InputError(
+                    f"column {quoted(self.titles[column])} holds numbers with words, such as "
+                    f"{quoted(texts[0])}, which look like grades",
+                    [use("to list them as they are written, best first", order=...)],
+                )
 
     def screen_question(self, numeric: Sequence[int]) -> Screened | None:
         """Screen the columns of the only question, if there are others that are not ranks."""
@@ -364,7 +414,9 @@ class _Seen:
                 raise _mixture(self.named(texts), self.named(numeric))
             return self.sorted_out("ranks", ranks.kept, free, dict(ranks.aside))
         if self.share(free) < 0.5:
+            self.check_choices(texts)
             self.check_vocabulary(texts)
+            self.check_repeats(texts)
             return self.wide("orderings", free, free, "")
         if all(title.isdecimal() for title in titles):
             raise InputError(
@@ -437,6 +489,63 @@ class _Seen:
                 ],
             )
 
+    def check_repeats(self, texts: Sequence[int]) -> None:
+        """Refuse columns that hold the same text in most rows: they are grades, not places."""
+        if self.options.items is not None or self.sample.num_rows < _FEW_ROWS:
+            return
+        encoded = [encode(self.sample.column(column)) for column in texts]
+        known = {label: at for at, label in enumerate({one for _, own in encoded for one in own})}
+        cells = np.stack(
+            [np.array([*(known[one] for one in own), ABSENT])[codes] for codes, own in encoded],
+            axis=1,
+        )
+        ascending = np.sort(cells, axis=1)
+        repeats = (ascending[:, 1:] == ascending[:, :-1]) & (ascending[:, 1:] != ABSENT)
+        if 2 * repeats.any(axis=1).sum() <= len(cells):
+            return
+        row = int(np.argmax(repeats.any(axis=1)))
+        again = list(known)[ascending[row, 1:][repeats[row]][0]]
+        raise InputError(
+            f"most rows hold a text twice, such as {quoted(again)}, so the "
+            f"{_columns(self.named(texts))} do not seem to be places",
+            [
+                use("to list the grades, best first, if the cells are grades", order=...),
+                use("if all columns are places", layout="orderings"),
+            ],
+        )
+
+    def check_choices(self, texts: Sequence[int]) -> None:
+        """Refuse three columns of which one says which of the two others was chosen."""
+        if self.options.items is not None or len(texts) != 3 or self.sample.num_rows < _FEW_ROWS:
+            return
+        cells = {column: self.sample.column(column).to_pylist() for column in texts}
+        for winner in texts:
+            first, second = (column for column in texts if column != winner)
+            words = [set(self.words(column)) for column in (first, second)]
+            if not words[0] & words[1] or len(words[0] | words[1]) < 3:
+                continue
+            rows = list(zip(cells[winner], cells[first], cells[second], strict=True))
+            named = sum(chosen in pair for chosen, *pair in rows)
+            sides = sum(str(chosen).strip().casefold() in _SIDES for chosen, *_ in rows)
+            if max(named, sides) < 0.9 * len(rows) or any(one == other for _, one, other in rows):
+                continue
+            titles = [self.titles[column] for column in (first, second, winner)]
+            raise InputError(
+                f"column {quoted(titles[2])} seems to say which of {quoted(titles[0])} and "
+                f"{quoted(titles[1])} was chosen",
+                [
+                    instead(
+                        "read_battles",
+                        "to read one comparison per row",
+                        command="leaderboard",
+                        first=titles[0],
+                        second=titles[1],
+                        winner=titles[2],
+                    ),
+                    use("if all columns are places", layout="orderings"),
+                ],
+            )
+
     def words(self, column: int) -> list[str]:
         return [str(label) for label in _words(self.sample.column(column))]
 
@@ -456,7 +565,7 @@ def _pattern_of(title: str) -> str:
     """Return a pattern for the columns of the same question."""
     parts = split_question(title)
     if not parts:
-        return title
+        return pattern_of_places(title)
     return f"{parts[0]}_*" if title.startswith(f"{parts[0]}_") else f"{parts[0]}*"
 
 
