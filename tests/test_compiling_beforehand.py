@@ -38,7 +38,7 @@ def kernels_of(use):
 
 def classes_and_lengths(spelling):
     """The tuples of a type: the fields that their class has, and those that are listed."""
-    if isinstance(spelling, dict) and "literal" not in spelling:
+    if isinstance(spelling, dict):
         ((_, fields),) = spelling.items()
         for _, one in fields:
             yield from classes_and_lengths(one)
@@ -58,7 +58,7 @@ def typed_class(name):
 def test_the_list_fits_the_kernels():
     # If it does not any more, tools/first_uses.py writes it again.
     from_python = [kernel for use in uses() for kernel in kernels_of(use)]
-    with_parts = [one for use in uses() for one in beforehand.from_the_end(use)]
+    with_parts = [one for use in uses() for one in beforehand.from_the_middle(use)]
     assert len(set(map(str, with_parts))) > len(set(map(str, from_python))) > 30
     for one in {str(one): one for one in (*with_parts, *listed())}.values():
         module, _, name = one.name.partition(".")
@@ -75,15 +75,47 @@ def listed():
 
 
 def test_types_are_read_as_they_are_spelled():
-    for one in (*listed(), *beforehand.from_the_end(USE)):
+    for one in (*listed(), *beforehand.from_the_middle(USE)):
         assert [spelled(typed(spelling)) for spelling in one.types] == list(one.types)
 
 
-def test_the_last_kernel_comes_first_and_each_after_what_it_calls():
-    use = "report: rankings, complete"
-    kernels = kernels_of(use)
-    order = [one for one in beforehand.from_the_end(use) if one in kernels]
-    assert order.index(kernels[-1]) < order.index(kernels[0])
+@pytest.mark.parametrize("use", uses())
+def test_other_processes_begin_where_half_of_the_work_is_left(use):
+    read = beforehand._read()
+    called = read["uses"][use]
+    work = [1 + len(read["calls"].get(one, ())) for one in called]
+    order = beforehand._second_half_first(called)
+    assert sorted(order) == sorted(called)
+    if called:
+        first = called.index(order[0])
+        assert order == called[first:] + called[:first][::-1]
+        longest = [max(sum(work[:place]), sum(work[place:])) for place in range(len(work))]
+        assert longest[first] == min(longest)
+
+
+def test_kernels_are_kept_on_disk_by_one_process_at_a_time(tmp_path):
+    # Each process compiles the kernel for other types; a list that one of them has read before the
+    # other wrote it would lose an entry, or give the code for one type to the other.
+    types = ["float64", "int64", "float32", "int32"]
+    program = (
+        "import sys\nimport numba\n"
+        "from tierwise._kernels.inversions_lines import log_q_factorials\n"
+        "sys.stdin.readline()\n"
+        "log_q_factorials.dispatcher.compile((getattr(numba, sys.argv[1]), numba.int64))\n"
+    )
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", program, one], stdin=subprocess.PIPE, env=environment
+        )
+        for one in types
+    ]
+    for process in running:
+        process.communicate(b"now\n")
+        assert process.returncode == 0
+    (index,) = tmp_path.rglob("*.nbi")
+    assert len(list(tmp_path.rglob("*.nbc"))) == len(types), index
+    assert not list(tmp_path.rglob("*.lock"))
 
 
 def test_unknown_types_are_refused():
@@ -191,14 +223,14 @@ print([process.poll() is None for process in started], found.folder.exists(), fl
 def test_kernels_of_several_uses_are_listed_once():
     uses = beforehand.uses_of_command("report")
     assert len(uses) > 1
-    kernels = beforehand.from_the_end(*uses)
+    kernels = beforehand.from_the_middle(*uses)
     assert len(set(map(str, kernels))) == len(kernels)
     for use in uses:
-        assert set(map(str, beforehand.from_the_end(use))) <= set(map(str, kernels))
+        assert set(map(str, beforehand.from_the_middle(use))) <= set(map(str, kernels))
     # What most of them wait for is compiled first.
-    called = Counter(one.name for use in uses for one in kernels_of(use))
-    first = next(one for one in kernels if one.name in called)
-    assert called[first.name] == max(called.values())
+    called = Counter(str(one) for use in uses for one in kernels_of(use))
+    first = next(str(one) for one in kernels if str(one) in called)
+    assert called[first] == max(called.values())
 
 
 def test_nothing_is_started_where_it_would_not_help(tmp_path):
@@ -282,7 +314,10 @@ def test_the_other_process_says_what_it_compiles(tmp_path):
         stdin=subprocess.PIPE,
         env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
     ) as process:
-        kernels = {one.name for one in beforehand.from_the_end(USE)}
+        kernels = {
+            beforehand.name_with_types(one.name, tuple(map(typed, one.types)))
+            for one in beforehand.from_the_middle(USE)
+        }
         end = time.monotonic() + 60
         while not any(folder.iterdir()) and time.monotonic() < end:
             time.sleep(0.05)

@@ -22,6 +22,7 @@ from unittest.mock import patch
 import numpy as np
 from numba import config
 from numba.core.dispatcher import Dispatcher
+from numba.core.types import unliteral
 
 from tierwise._compiling import beforehand
 from tierwise._compiling import kernel as compiling
@@ -165,7 +166,10 @@ class Noted:
             seconds = process_time() - start
             if str(dispatcher.py_func.__module__).startswith("tierwise.") and not kws:
                 called = self.calls.setdefault(self._caller, {})
-                if (one := self.note(dispatcher.py_func, tuple(args))) not in ("", *called):
+                if (one := self.note(dispatcher.py_func, tuple(map(unliteral, args)))) not in (
+                    "",
+                    *called,
+                ):
                     called[one] = seconds
             return found
 

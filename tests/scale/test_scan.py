@@ -233,7 +233,7 @@ def test_what_cannot_be_scanned(tmp_path):
     with pytest.raises(InputError, match="format must be one of"):
         Rankings.scan(tmp_path, format="json")
     (tmp_path / "votes.csv").write_text("place 1,place 2\na,b\na\n")
-    with pytest.raises(InputError, match=r"votes\.csv, line 3 has 1 cells"):
+    with pytest.raises(InputError, match=r"votes\.csv, line 3 has 1 cell, but"):
         Rankings.scan(tmp_path / "votes.csv").counts()
     (tmp_path / "votes.csv").write_text("place 1,place 2\na,b\n")
     with pytest.raises(InputError, match="workers"):

@@ -1,9 +1,9 @@
 """Kernels are compiled before they are called, by processes beside the one that calls them.
 
 Numba looks for a kernel on disk when it is first called. A first use calls its kernels one after
-the other; meanwhile another process compiles them from the last one to the first, until the two
-meet. A server has them compiled while people choose a file. ``first_uses.json`` lists what is
-called, with the types of the arguments; ``tools/first_uses.py`` writes it.
+the other; meanwhile another process compiles the second half of them. A server has them compiled
+while people choose a file. ``first_uses.json`` lists what is called, with the types of the
+arguments; ``tools/first_uses.py`` writes it.
 """
 
 import atexit
@@ -26,6 +26,7 @@ from struct import pack
 from tempfile import mkdtemp
 from time import sleep
 from typing import Any, cast
+from zlib import crc32
 
 from tierwise._util.processes import end_with_parent, n_cores
 
@@ -77,20 +78,33 @@ def uses_of_command(command: str) -> list[str]:
     return [use for use in _read()["uses"] if use.startswith(f"{command}: ")]
 
 
-def from_the_end(*uses: str) -> list[Listed]:
-    """Return the kernels of uses, the last one first, each after what it calls.
+def from_the_middle(*uses: str) -> list[Listed]:
+    """Return the kernels of uses, those of the second half of each first, each after what it calls.
 
     Those that most of the uses call come before the others. What kernels call is listed by itself,
     so that processes can share one large kernel.
     """
-    called = [key for use in uses for key in reversed(_read()["uses"].get(use, ()))]
-    times, calls = Counter(called), _read()["calls"]
+    calls = _read()["calls"]
+    called = [one for use in uses for one in _second_half_first(_read()["uses"].get(use, []))]
+    times = Counter(called)
     keys = (
         one
         for last in sorted(called, key=lambda key: -times[key])
         for one in (*reversed(calls.get(last, ())), last)
     )
     return [_listed(one) for one in dict.fromkeys(keys)]
+
+
+def _second_half_first(called: list[str]) -> list[str]:
+    """Return kernels from where about half of the work is left, and then back from there.
+
+    The process that calls them compiles the first half meanwhile.
+    """
+    calls = _read()["calls"]
+    work = [1 + len(calls.get(one, ())) for one in called]
+    longest = [max(sum(work[:place]), sum(work[place:])) for place in range(len(work))]
+    middle = longest.index(min(longest)) if called else 0
+    return called[middle:] + called[:middle][::-1]
 
 
 def _listed(key: str) -> Listed:
@@ -142,17 +156,17 @@ class Beside:
         self.number = number
         self.processes = processes
 
-    def is_compiled_elsewhere(self, name: str) -> bool:
-        """Whether another process is compiling a kernel."""
-        if self.folder is None or not (self.folder / name).is_dir():
+    def is_compiled_elsewhere(self, kernel: str) -> bool:
+        """Whether another process is compiling a kernel, as `name_with_types` names it."""
+        if self.folder is None or not (self.folder / kernel).is_dir():
             return False
-        marks = {file.name for file in (self.folder / name).iterdir()}
+        marks = {file.name for file in (self.folder / kernel).iterdir()}
         running = any(process.poll() is None for process in self.processes)
         return bool(marks - {str(self.number)}) and (running or self.number > 0)
 
-    def wait_for(self, name: str) -> None:
+    def wait_for(self, kernel: str) -> None:
         """Wait until no other process compiles a kernel."""
-        while self.is_compiled_elsewhere(name):
+        while self.is_compiled_elsewhere(kernel):
             sleep(_SECONDS_BETWEEN_LOOKS)
 
     def end(self) -> None:
@@ -164,12 +178,12 @@ class Beside:
             rmtree(self.folder, ignore_errors=True)
 
     @contextmanager
-    def marking(self, name: str) -> Iterator[None]:
+    def marking(self, kernel: str) -> Iterator[None]:
         """Let the other processes know that this one compiles a kernel."""
         if self.folder is None:
             yield
             return
-        mark = self.folder / name / str(self.number)
+        mark = self.folder / kernel / str(self.number)
         with suppress(OSError):
             mark.parent.mkdir(exist_ok=True)
             mark.touch()
@@ -187,21 +201,27 @@ def beside() -> Beside:
     return _beside.get()
 
 
+def name_with_types(name: str, types: Any) -> str:
+    """Return a name for a kernel as it is compiled for arguments of these types."""
+    return f"{name}-{crc32(str(types).encode()):08x}"
+
+
 def compile_kernels(kernels: Iterable[Listed]) -> None:
     """Compile kernels that are not on disk yet, and keep them there."""
     for one in kernels:
-        if beside().is_compiled_elsewhere(one.name):
-            continue
         # A list that is older than the kernels is no reason to stop: what is missing is compiled
         # when it is called.
         with suppress(Exception):
+            types = tuple(map(typed, one.types))
+            if beside().is_compiled_elsewhere(name_with_types(one.name, types)):
+                continue
             _, _, function = one.name.partition(".")
             kernel = getattr(import_module(f"{_PACKAGE}.{one.module}"), function)
-            kernel.dispatcher.compile(tuple(typed(spelling) for spelling in one.types))
+            kernel.dispatcher.compile(types)
 
 
 def compile_beside(*uses: str) -> Beside:
-    """Have other cores compile what uses will call, from the last kernel on, if that is not done.
+    """Have other cores compile what uses will call, from the middle on, if that is not done.
 
     They say nothing, and end with this process.
 
@@ -216,7 +236,11 @@ def compile_beside(*uses: str) -> Beside:
         The processes that do it, none if too little is missing.
     """
     n_processes = min(n_cores() - 1, _MOST_PROCESSES)
-    if n_processes < 1 or not sys.executable or n_missing(from_the_end(*uses)) < _WORTH_A_PROCESS:
+    if (
+        n_processes < 1
+        or not sys.executable
+        or n_missing(from_the_middle(*uses)) < _WORTH_A_PROCESS
+    ):
         return Beside()
     folder = Path(mkdtemp(prefix="tierwise-"))
     processes = [
@@ -307,8 +331,6 @@ def spelled(numba_type: Any) -> Any:
     """
     from numba.core import types
 
-    if isinstance(numba_type, types.Literal):
-        return {_LITERAL: numba_type.literal_value}
     if isinstance(numba_type, types.Array):
         mark = "" if numba_type.mutable else "!"
         return f"{numba_type.dtype}[{numba_type.ndim}{numba_type.layout}]{mark}"
@@ -331,8 +353,6 @@ def typed(spelling: Any) -> Any:
 
     if isinstance(spelling, dict):
         ((name, fields),) = spelling.items()
-        if name == _LITERAL:
-            return types.literal(fields)  # type: ignore[no-untyped-call]
         return _class_named(name)([(field, typed(one)) for field, one in fields])
     if isinstance(spelling, list):
         name, *parts = spelling
@@ -348,7 +368,6 @@ def typed(spelling: Any) -> Any:
     return types.Array(scalar, n_dimensions, layout, readonly=shape.endswith("!"))
 
 
-_LITERAL = "literal"
 _NAMES_OF_TYPES = {"bool": "boolean", "NumPyRandomGeneratorType": "npy_rng"}
 
 
@@ -362,11 +381,11 @@ def _class_named(name: str) -> Any:
 
 
 def main() -> None:
-    """Compile a share of the kernels of uses, beginning with the last one of each."""
+    """Compile a share of the kernels of uses, beginning in the middle of each."""
     end_with_parent()
     number, of_processes, folder, *uses = sys.argv[1:]
     _beside.set(Beside(Path(folder), int(number)))
-    compile_kernels(from_the_end(*uses)[int(number) - 1 :: int(of_processes)])
+    compile_kernels(from_the_middle(*uses)[int(number) - 1 :: int(of_processes)])
 
 
 if __name__ == "__main__":

@@ -3,13 +3,14 @@
 import gc
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache, cached_property, update_wrapper
-from time import monotonic
+from pathlib import Path
+from time import monotonic, sleep
 from typing import Any, Generic, ParamSpec, TypeVar
 
-from tierwise._compiling.beforehand import beside, is_on_disk
+from tierwise._compiling.beforehand import beside, is_on_disk, name_with_types
 
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
@@ -28,6 +29,10 @@ _OPTIONS: dict[str, Any] = {
 # A step takes Python about a microsecond. A kernel takes a tenth of a second to several seconds to
 # compile, and some hundredths to load once it is compiled, beside a second for the compiler itself.
 _STEPS_OF_COMPILING, _STEPS_OF_LOADING, _STEPS_WITH_COMPILER = 500_000, 30_000, 3_000
+
+
+# To keep a kernel on disk takes some milliseconds.
+_SECONDS_TO_KEEP, _SECONDS_BETWEEN_LOOKS = 2.0, 0.002
 
 
 # `CompilerOfParts` relies on the inside of Numba: with other versions parts are compiled as all
@@ -76,27 +81,35 @@ class Kernel(Generic[_Parameters, _Result]):
 
             options = {**options, "pipeline_class": CompilerOfParts}
         try:
-            return self._in_turn(_without_stale_index(numba.njit(**options)(self._function)))
+            return self._in_turn(_kept_in_turn(numba.njit(**options)(self._function)))
         except RuntimeError:
             # Nothing may be written, neither beside the package nor at home: compile each time.
             return numba.njit(**{**options, "cache": False})(self._function)
 
     def _in_turn(self, dispatcher: Any) -> Any:
-        """Have a kernel read from disk that another process is compiling just now."""
+        """Have a kernel read from disk that another process is compiling just now.
+
+        A kernel that another one gives a number such as 0 is compiled for any number, not for this
+        one and then again.
+        """
+        from numba.core.types import unliteral
+
         compile_now = getattr(dispatcher, "compile", None)
         if compile_now is None:
             return dispatcher
         name = self._name
 
         def compile_in_turn(types: Any) -> Any:
-            others = beside()
-            if others.number == 0 and others.is_compiled_elsewhere(name):
+            if isinstance(types, tuple):
+                types = tuple(map(unliteral, types))
+            others, kernel = beside(), name_with_types(name, types)
+            if others.number == 0 and others.is_compiled_elsewhere(kernel):
                 # For clocks that stand still meanwhile, waiting is compiling.
                 telling = _tell_of_compiling()
                 telling.on_start(None)
-                others.wait_for(name)
+                others.wait_for(kernel)
                 telling.on_end(None)
-            with others.marking(name):
+            with others.marking(kernel):
                 return compile_now(types)
 
         dispatcher.compile = compile_in_turn
@@ -160,16 +173,18 @@ class Kernel(Generic[_Parameters, _Result]):
         return getattr(self.dispatcher, name)
 
 
-def _without_stale_index(dispatcher: Any) -> Any:
-    """Have a kernel compiled again where what an older version kept on disk cannot be read.
+def _kept_in_turn(dispatcher: Any) -> Any:
+    """Make what a kernel keeps on disk safe from older versions and from other processes.
 
     Types of arguments are kept by the name of their class, which may have gone since then; Numba
-    looks for it before it looks at whether the source is the same.
+    looks for it before it looks at whether the source is the same. And Numba reads its list of what
+    is kept, and writes it with one more: two processes at once would lose one of theirs, or mix up
+    the two.
     """
     file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if file is None:
         return dispatcher
-    load_index = file._load_index
+    load_index, save = file._load_index, file.save
 
     def load() -> Any:
         try:
@@ -177,8 +192,32 @@ def _without_stale_index(dispatcher: Any) -> Any:
         except (ImportError, AttributeError):
             return {}
 
-    file._load_index = load
+    def save_in_turn(key: Any, data: Any) -> None:
+        with _alone_with(Path(f"{file._index_path}.lock")):
+            save(key, data)
+
+    file._load_index, file.save = load, save_in_turn
     return dispatcher
+
+
+@contextmanager
+def _alone_with(lock: Path) -> Iterator[None]:
+    """Let one process at a time do something; one that was killed meanwhile is not waited for."""
+    until = monotonic() + _SECONDS_TO_KEEP
+    while monotonic() < until:
+        try:
+            lock.touch(exist_ok=False)
+        except FileExistsError:
+            sleep(_SECONDS_BETWEEN_LOOKS)
+        except OSError:
+            break
+        else:
+            break
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            lock.unlink(missing_ok=True)
 
 
 def _introduce_kernels() -> None:

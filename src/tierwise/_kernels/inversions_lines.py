@@ -118,7 +118,7 @@ def make_single_theta_grid(theta: float, largest: int) -> FactorialGrid:
 _SCANNED = 64
 _LEAST, _MOST = 1e-5, 40.0
 # The top of a likelihood is found to this share of theta, that of a line to this share of a cell.
-_PRECISION, _TOLERANCE_IN_CELL = 1e-13, 1e-10
+_PRECISION, PRECISION_OF_LINES = 1e-13, 1e-10
 
 
 @compiled
@@ -177,9 +177,6 @@ def maximise_theta(total: float, coefficients: _Floats) -> tuple[float, float, f
     return theta, value, -second
 
 
-# What theta of a line is.
-FIXED, MAXIMISED, INTEGRATED = 0, 1, 2
-
 # What is smaller than the peak by this logarithm is left out of an integral.
 _DEPTH = 32.0
 # Steps of the trapezoidal rule in log theta: in standard deviations, and at most.
@@ -190,18 +187,27 @@ _MOST_HALVINGS = 800
 
 
 class LineObjective(NamedTuple):
-    """How tiers are valued: a sum over lines and tiers."""
+    """How tiers are valued: a sum over lines and tiers.
 
-    kind: int
-    """FIXED, MAXIMISED or INTEGRATED."""
-    grid: FactorialGrid
-    """Of all thetas; where theta is fixed, of that one only."""
+    What is None is known when kernels are compiled, and what it would need is left out: where both
+    are, theta is given.
+    """
+
     prior: PriorTable | None
-    """None where theta is fixed, so that nothing is compiled for other thetas."""
+    """What the thetas of lines are integrated over."""
+    precision: float | None
+    """How exactly the best theta of each line is found, in steps of the grid."""
+    grid: FactorialGrid
+    """Of all thetas; where theta is given, of that one only."""
     n_rankings: float
     log_factorials: _Floats
     tier_constant: float
     """What each tier adds, whatever its size."""
+
+    @property
+    def has_given_theta(self) -> bool:
+        """Whether theta is given."""
+        return self.prior is None and self.precision is None
 
 
 @inlined
@@ -255,7 +261,9 @@ def _cell_derivatives(cell: _Cell, part: float) -> tuple[float, float]:
 
 
 @compiled_part
-def maximise_line(grid: FactorialGrid, curve: _Floats, total: float) -> tuple[float, float]:
+def maximise_line(
+    grid: FactorialGrid, precision: float, curve: _Floats, total: float
+) -> tuple[float, float]:
     """Largest value of a line over theta, and that theta, which may be 0 or infinite."""
     best, node = -np.inf, 0
     for other in range(curve.shape[0]):
@@ -284,7 +292,7 @@ def maximise_line(grid: FactorialGrid, curve: _Floats, total: float) -> tuple[fl
         grid.step,
         total * grid.step / grid.scale,
     )
-    part = top_of_curve(_cell_derivatives, between, 0.5, 0.0, 1.0, _TOLERANCE_IN_CELL)
+    part = top_of_curve(_cell_derivatives, between, 0.5, 0.0, 1.0, precision)
     theta = np.sinh((cell + part) * grid.step) / grid.scale
     value = curve_at(grid, curve, theta) - theta * total
     if value < best:
@@ -428,20 +436,24 @@ def theta_quantiles(
 
 @inlined
 def line_value(objective: LineObjective, curve: _Floats, total: float) -> float:
-    """Value of a line: at the fixed theta, at its best theta, or integrated over theta."""
-    return _value_given_prior(objective.grid, objective.prior, objective.kind, curve, total)
+    """Value of a line: at the given theta, at its best theta, or integrated over theta."""
+    return _value_at(objective.grid, objective.prior, objective.precision, curve, total)
 
 
 @compiled_part
-def _value_given_prior(
-    grid: FactorialGrid, prior: PriorTable | None, kind: int, curve: _Floats, total: float
+def _value_at(
+    grid: FactorialGrid,
+    prior: PriorTable | None,
+    precision: float | None,
+    curve: _Floats,
+    total: float,
 ) -> float:
-    # An argument that is None is known when this is compiled: the rest is then left out.
-    if prior is None:
-        return float(curve[0, 0] - grid.thetas[0] * total)
-    if kind == MAXIMISED:
-        return maximise_line(grid, curve, total)[0]
-    return integrate_line(grid, prior, curve, total)
+    # Only where an argument itself is None is the rest left out.
+    if prior is not None:
+        return integrate_line(grid, prior, curve, total)
+    if precision is not None:
+        return maximise_line(grid, precision, curve, total)[0]
+    return float(curve[0, 0] - grid.thetas[0] * total)
 
 
 @compiled_part

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tierwise._compiling.kernel import compiled_if_many, compiled_part, inlined
-from tierwise._kernels.inversions_lines import MAXIMISED, LineObjective, line_value
+from tierwise._kernels.inversions_lines import LineObjective, line_value
 from tierwise._kernels.theta import PriorTable
 
 _Floats = npt.NDArray[np.float64]
@@ -56,7 +56,7 @@ def _steps(problem: SubsetProblem, n_choices: float, times: float) -> float:
 
     Otherwise each choice takes an integral, and for weak orders a curve as well.
     """
-    if problem.objective.prior is None:
+    if problem.objective.has_given_theta:
         return times * n_choices
     return (400.0 if problem.curves.shape[0] > 1 else 1000.0) * n_choices
 
@@ -91,43 +91,37 @@ def _make_room(problem: SubsetProblem) -> _Choices:
 
 
 @compiled_part
-def _memo_at(problem: SubsetProblem, size: int, n_worse: int, place: int) -> float:
-    """Value of a line at a kept number of inversions."""
-    entry = problem.memo_offsets[size, n_worse] + place
-    value = problem.memo[entry]
-    if value == 0.0:
-        total = place * problem.memo_steps[size, n_worse]
-        value = line_value(problem.objective, problem.curves[size, n_worse], total)
-        problem.memo[entry] = value
-    return float(value)
-
-
-@compiled_part
 def line_of_inversions(problem: SubsetProblem, size: int, n_worse: int, total: float) -> float:
     """Value of a line for complete rankings."""
-    step = problem.memo_steps[size, n_worse]
+    step, offset = problem.memo_steps[size, n_worse], problem.memo_offsets[size, n_worse]
+    objective, curve = problem.objective, problem.curves[size, n_worse]
     place = total / step
     cell = int(place)
-    if step == 1.0 and place == cell:
-        return _memo_at(problem, size, n_worse, cell)
-    middle = problem.objective.n_rankings * size * n_worse / (2.0 * step)
-    last = 2.0 * middle
-    near_kink = problem.objective.kind == MAXIMISED and abs(place - middle) < 5.0
-    if cell < _NODES_AT_ENDS or cell > last - 5.0 or near_kink:
-        return line_value(problem.objective, problem.curves[size, n_worse], total)
-    part = place - cell
+    first, n_nodes = cell, 1
+    if step != 1.0 or place != cell:
+        middle = objective.n_rankings * size * n_worse / (2.0 * step)
+        near_kink = objective.precision is not None and abs(place - middle) < 5.0
+        if cell < _NODES_AT_ENDS or cell > 2.0 * middle - 5.0 or near_kink:
+            return line_value(objective, curve, total)
+        first, n_nodes = cell - 2, 6
     value = 0.0
-    for node in range(6):
-        weight = _LAGRANGE[node]
-        for other in range(6):
-            if other != node:
-                weight *= part + 2.0 - other
-        value += weight * _memo_at(problem, size, n_worse, cell + node - 2)
+    for node in range(n_nodes):
+        kept = problem.memo[offset + first + node]
+        if kept == 0.0:
+            kept = line_value(objective, curve, (first + node) * step)
+            problem.memo[offset + first + node] = kept
+        weight = 1.0
+        if n_nodes > 1:
+            weight = _LAGRANGE[node]
+            for other in range(6):
+                if other != node:
+                    weight *= place - cell + 2.0 - other
+        value += weight * kept
     return value
 
 
 @inlined
-def _list_choices(problem: SubsetProblem, whole: int, factor: float, choices: _Choices) -> int:
+def _list_choices(problem: SubsetProblem, whole: int, choices: _Choices) -> int:
     """Write all choices from a set, and what they pay to all of it; return their number."""
     tiers, terms = choices.tiers, choices.terms
     tiers[0], terms[0] = 0, 0.0
@@ -139,7 +133,6 @@ def _list_choices(problem: SubsetProblem, whole: int, factor: float, choices: _C
         for other in range(problem.n_items):
             if (whole >> other) & 1:
                 paid += problem.above[other, item]
-        paid *= factor
         for place in range(count):
             tiers[count + place] = tiers[place] | (1 << item)
             terms[count + place] = terms[place] + paid
@@ -151,6 +144,7 @@ def _list_choices(problem: SubsetProblem, whole: int, factor: float, choices: _C
 def _value_lines(
     problem: SubsetProblem,
     prior: PriorTable | None,
+    precision: float | None,
     whole: int,
     count: int,
     choices: _Choices,
@@ -159,9 +153,10 @@ def _value_lines(
     tiers, terms, curve = choices
     inner, tier_values = problem.inner, problem.tier_values
     # An argument that is None is known when this is compiled: the rest is then left out.
-    if prior is None:
+    if prior is None and precision is None:
+        theta = problem.objective.grid.thetas[0]
         for place in range(1, count):
-            terms[place] = tier_values[tiers[place]] - terms[place]
+            terms[place] = tier_values[tiers[place]] - theta * terms[place]
         return
     complete = problem.curves.shape[0] > 1
     for place in range(1, count):
@@ -189,10 +184,10 @@ def _value_lines(
 @compiled_part
 def _choose_from(problem: SubsetProblem, whole: int, choices: _Choices) -> int:
     """Fill in all choices of a best tier from a set; return how many there are."""
-    prior = problem.objective.prior
-    factor = problem.objective.grid.thetas[0] if prior is None else 1.0
-    count = _list_choices(problem, whole, factor, choices)
-    _value_lines(problem, prior, whole, count, choices)
+    count = _list_choices(problem, whole, choices)
+    _value_lines(
+        problem, problem.objective.prior, problem.objective.precision, whole, count, choices
+    )
     return count
 
 

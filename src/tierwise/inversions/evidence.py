@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from tierwise._kernels import inversions_subsets as kernels
 from tierwise._kernels.inversions_lines import (
-    FIXED,
     FactorialGrid,
     LineObjective,
     integrate_line,
@@ -418,7 +417,7 @@ def _sum(tables: SubsetTables, objective: LineObjective, prior_of_tiers: TiersPr
     n_members = np.arange(problem.n_items + 1)
     by_number = kernels.Grading(np.maximum(n_members, 1), np.minimum(n_members, 1))
     matters = np.ones(len(problem.sizes), dtype=np.bool_)
-    if objective.kind == FIXED:
+    if objective.has_given_theta:
         # Less than all tiers is what a good order can be cut into.
         cut = kernels.sum_values(problem, by_number, _ends_of_order(tables.counts))[0]
         matters = tables.most_summed(objective) > cut[-1] - _DEPTH_OF_SETS

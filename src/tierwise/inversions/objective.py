@@ -17,9 +17,7 @@ from numpy.typing import NDArray
 
 from tierwise._kernels import inversions_subsets as kernels
 from tierwise._kernels.inversions_lines import (
-    FIXED,
-    INTEGRATED,
-    MAXIMISED,
+    PRECISION_OF_LINES,
     FactorialGrid,
     LineObjective,
     make_factorial_grid,
@@ -29,7 +27,6 @@ from tierwise._util.checks import check_choice
 from tierwise.errors import InputError, TooLargeError, quoted
 from tierwise.model.priors import (
     LOG_SHARES,
-    Gamma,
     SizesPrior,
     ThetaPrior,
     log_total_of_several,
@@ -70,9 +67,9 @@ def fixed_objective(
     """Value tiers at one given theta."""
     grid = make_single_theta_grid(theta, counts.n_items)
     return LineObjective(
-        FIXED,
-        grid,
         None,
+        None,
+        grid,
         counts.n_rankings,
         log_factorials(counts.n_items),
         float(tier_constant),
@@ -86,11 +83,10 @@ def line_objective(
 ) -> LineObjective:
     """Value tiers with a theta per line, maximised, or integrated where there is a prior."""
     grid = factorial_grid(counts.n_items)
-    table = prior_table(Gamma(2, 2) if prior is None else prior, nodes=grid.thetas)
     return LineObjective(
-        MAXIMISED if prior is None else INTEGRATED,
+        None if prior is None else prior_table(prior, nodes=grid.thetas),
+        PRECISION_OF_LINES if prior is None else None,
         grid,
-        table,
         counts.n_rankings,
         log_factorials(counts.n_items),
         float(tier_constant),
@@ -356,7 +352,7 @@ class SubsetTables:
         prior = (
             objective.log_factorials + further + np.minimum(numbers, 1) * objective.tier_constant
         )
-        theta = objective.grid.thetas[0]
+        theta = float(objective.grid.thetas[0])
         share_of_tied = 0.0
         if n_items > 1 and not self.counts.n_blocks:
             # What the tier of so many items costs more than the tier of one item fewer, by pair.
@@ -369,11 +365,11 @@ class SubsetTables:
 
     def problem(self, objective: LineObjective) -> kernels.SubsetProblem:
         """Set up the recursion for any objective."""
-        return self.at_theta(objective) if objective.kind == FIXED else self.by_line(objective)
+        return self.at_theta(objective) if objective.has_given_theta else self.by_line(objective)
 
     def constant(self, objective: LineObjective) -> float:
         """Return what the recursion leaves out at a fixed theta: the curve of all items."""
-        if objective.kind != FIXED:
+        if not objective.has_given_theta:
             return 0.0
         factorials = objective.grid.factorials[:, 0, 0]
         blocks = np.diff(self.counts.block_offsets)

@@ -106,7 +106,7 @@ def several_names(items: Sequence[Item], longest: int) -> str:
 
     Examples
     --------
-    >>> several_names(["tea", "milk", "coffee", "juice"], 24)
+    >>> several_names(["tea", "milk", "coffee", "juice"], 23)
     'tea, milk and 2 more'
     """
     names = [" ".join(str(item).split()) for item in items]
