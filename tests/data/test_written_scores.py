@@ -103,6 +103,7 @@ def test_times_of_a_data_frame_are_scores():
     "text",
     [
         "dataset,RF,SVM\niris,0.91 ± 0.02,0.93 ± 0.01\nwine,0.89 ± 0.02,0.95 ± 0.01\n",
+        "model,math,code\na,62.2%,61.5%\nb,60.0%,48.3%\n",
         "task_id,m1,m2\n1,pass,fail\n2,fail,fail\n3,pass,pass\n",
         "query,a,b\nq1,12 ms,13 ms\nq2,14 ms,11 ms\nq3,14 ms,12 ms\n",
         "stage,a,b\none,4:10:11,4:11:12\ntwo,4:12:00,4:12:09\n",

@@ -106,6 +106,13 @@ def test_several_columns_name_the_assessor_together():
         read(text, assessor=["year", "lap"], item="driver")
 
 
+def test_a_column_that_is_said_to_hold_items_does_not_hold_people():
+    text = "judge,name,rank\nAnn,a,1\nAnn,b,2\nBob,b,1\nBob,a,2\n"
+    assert read(text, item="name").to_orderings() == [["a", "b"], ["b", "a"]]
+    with pytest.raises(InputError, match="needs a column for the assessor"):
+        read("name,rank\na,1\nb,2\n", item="name", rank="rank")
+
+
 def test_columns_of_the_assessor_are_passed_over_elsewhere():
     assert read("id,name,first,second\n1,Ann,a,b\n2,Bob,b,a\n").items == ("a", "b")
     with pytest.raises(InputError, match="'id' and 'name' may both hold the assessor"):

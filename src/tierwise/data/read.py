@@ -20,7 +20,7 @@ from tierwise.data.scores import (
     graded_scores_of,
     grades_question,
     has_items_in_rows,
-    hold_more_than_numbers,
+    hold_more_than_ranks,
     read_scores,
     scores_of,
     scores_question,
@@ -263,7 +263,7 @@ def _are_scores_by_task(
 ) -> bool:
     """Return whether rows are items, or tasks are named: rankings have neither."""
     of_answers = options.keys() - _parameters(read_scores)
-    if better is not None and not of_answers and hold_more_than_numbers(table):
+    if better is not None and not of_answers and hold_more_than_ranks(table):
         return True
     if options.get("items_in") == "columns":
         return bool({"tasks", "lower"} & options.keys())

@@ -212,6 +212,15 @@ def one_unit(units: Mapping[str, str], where: str) -> str | None:
     return next(iter(units), None)
 
 
+def hold_more_than_numbers(column: Any) -> bool:
+    """Return whether cells hold what no rank has, such as 91%, 0.91 ± 0.02 or 12 ms."""
+    if not can_be_encoded(column):
+        return False
+    labels = [label for label in encode(column)[1] if not _is_empty(label)]
+    written = [_written(label, None) for label in labels]
+    return any(one is not None and not (one.bare and one.unit == "") for one in written)
+
+
 def ways_of_writing(column: Any, decimal: Decimal | None) -> dict[str, str]:
     """Say how cells were read that hold more than a number: by kind, an example of each."""
     if not can_be_encoded(column):

@@ -22,6 +22,7 @@ from tierwise.data.score_cells import (
     as_list,
     failures_in,
     grid_of,
+    hold_more_than_numbers,
     read_numbers,
     ways_of_writing,
 )
@@ -453,13 +454,13 @@ def are_scores_of_tasks(table: TableFile) -> bool:
     return grid.has_tasks()
 
 
-def hold_more_than_numbers(table: TableFile) -> bool:
+def hold_more_than_ranks(table: TableFile) -> bool:
     """Return whether cells hold scores that no ranking has, such as 0.91 ± 0.02, or TO."""
     grid = _first_rows(table)
     if grid is None or len(grid.numeric) < 2:
         return False
     columns = [grid.table.column(one) for one in grid.numeric]
-    return any(ways_of_writing(one, None) for one in columns) or bool(failures_in(columns, None))
+    return any(map(hold_more_than_numbers, columns)) or bool(failures_in(columns, None))
 
 
 def scores_question(table: TableFile) -> InputError | None:
@@ -470,7 +471,7 @@ def scores_question(table: TableFile) -> InputError | None:
     written = [
         str(grid.names[one])
         for one in grid.numeric
-        if ways_of_writing(grid.table.column(one), None) and not is_aside(grid.names[one])
+        if hold_more_than_numbers(grid.table.column(one)) and not is_aside(grid.names[one])
     ]
     if 2 * len(written) < len(grid.numeric):
         return None

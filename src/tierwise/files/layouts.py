@@ -257,6 +257,9 @@ def _long_roles(names: list[str], sample: "pa.Table", options: TableOptions) -> 
     """Return the roles in a table with a row for each item of each answer; None if it is none."""
     found = {role: _find(role, names, options) for role in ("weights", "item", "rank")}
     assessor = _assessors(names, options)
+    if options.assessor is None:
+        # A name may be that of a person; here it was said to be something else.
+        assessor = tuple(column for column in assessor if column not in found.values())
     taken = {*found.values(), *assessor}
     left = [column for column in range(len(names)) if column not in taken]
     said = options.layout == "long" or options.item is not None or options.rank is not None
