@@ -31,7 +31,7 @@ from tierwise._compiling.kernel import Kernel
 from tierwise.cli import reading
 from tierwise.cli.main import main as tierwise
 
-FEW, MANY = 9, 16
+VERY_FEW, FEW, MANY = 5, 9, 16
 # So many that what is called for each of them is compiled, and not run by Python.
 _MANY_ANSWERS = 1000
 
@@ -107,11 +107,11 @@ _COMPARED = ((battles, ""), (scores, "--better higher"))
 USES: list[tuple[str, Write, int]] = [
     (f"{command} FILE {how}", write, n_items)
     for commands, kinds, sizes in (
-        (("fit",), _UNTIED, (FEW, MANY)),
-        (("fit",), _TIED, (FEW,)),
-        (("leaderboard",), _COMPARED, (FEW, MANY)),
-        (("report",), (*_UNTIED, *_COMPARED), (FEW,)),
-        (("posterior", "search"), _UNTIED[:1], (FEW,)),
+        (("fit",), _UNTIED, (VERY_FEW, FEW, MANY)),
+        (("fit",), _TIED, (VERY_FEW, FEW)),
+        (("leaderboard",), _COMPARED, (VERY_FEW, FEW, MANY)),
+        (("report",), (*_UNTIED, *_COMPARED), (VERY_FEW, FEW)),
+        (("posterior", "search"), _UNTIED[:1], (VERY_FEW, FEW)),
     )
     for command in commands
     for write, how in kinds

@@ -69,7 +69,7 @@ def test_the_page_says_that_kernels_are_compiled(tmp_path, monkeypatch, compilin
     task = {"upload": str(file), "name": "x.csv", "reading": {}, "wishes": {}, "folder": "."}
     with pytest.raises(KeyboardInterrupt):
         tasks.analyse_file({**task, "limits": asdict(Limits())}, tell)
-    assert compiling.uses == [("report: rankings, complete",)]
+    assert compiling.uses == [("report: rankings, complete, very few items",)]
     said = step_in_words(steps[-1])
     assert ("compiling, once" in said) == missing
     assert said.startswith("Finding the tiers")

@@ -152,8 +152,9 @@ def refuse_too_many_answers(data: KnownData) -> None:
         )
 
 
-# Beyond that, most sums over tiers become chains and searches.
-_FEW_ITEMS = 12
+# With so many items most sums over tiers need no compiler; beyond the other number they become
+# chains and searches.
+_VERY_FEW_ITEMS, _FEW_ITEMS = 6, 12
 _KINDS_OF_RANKINGS = {None: "complete", "below": "the rest below", "anywhere": "with gaps"}
 
 
@@ -163,13 +164,15 @@ def use_of(command: str, data: Answers) -> str:
     Examples
     --------
     >>> use_of("fit", Rankings.from_orderings([["a", "b"], ["b", "a"]]))
-    'fit: rankings, complete'
+    'fit: rankings, complete, very few items'
     """
     words = [f"{command}: {data.kind}"]
     if isinstance(data, Rankings):
         words += [_KINDS_OF_RANKINGS[data.unranked], *(["ties"] if data.has_ties else [])]
     if isinstance(data, Preferences) and data.cycles == "keep":
         words.append("contradictions")
+    if len(data.items) <= _VERY_FEW_ITEMS:
+        words.append("very few items")
     if len(data.items) > _FEW_ITEMS:
         words.append("many items")
     return ", ".join(words)
