@@ -73,7 +73,7 @@ def uses_of_command(command: str) -> list[str]:
     Examples
     --------
     >>> uses_of_command("search")
-    ['search: rankings, complete']
+    ['search: rankings, complete, very few items', 'search: rankings, complete']
     """
     return [use for use in _read()["uses"] if use.startswith(f"{command}: ")]
 
