@@ -1,6 +1,7 @@
 """What pages need is compiled while people choose a file; if that is not done, the page says so."""
 
 from dataclasses import asdict
+from time import monotonic, sleep
 
 import pytest
 
@@ -34,21 +35,46 @@ def compiling(monkeypatch):
     return found
 
 
-def test_a_server_compiles_for_pages_of_every_kind_until_an_analysis_starts(tmp_path, compiling):
+def wait_until_it_compiles(compiling):
+    end = monotonic() + 30
+    while not compiling.uses and monotonic() < end:
+        sleep(0.01)
+
+
+def start_an_analysis(client):
+    here = client.post("/data", data={"text": "a,b\n1,2\n2,1\n"}).headers["location"]
+    assert client.get(here).status_code == 200
+    job = client.post(f"{here}/jobs", data={}).headers["location"]
+    client.post(f"{job}/cancel")
+
+
+def test_a_server_compiles_for_pages_until_an_analysis_starts(tmp_path, monkeypatch, compiling):
+    monkeypatch.setattr(jobs, "_SECONDS_OF_LOADING", 0.0)
     settings = Settings(folder=tmp_path)
     with tasks_in_this_process(settings, "understand"), client_of(settings) as client:
-        assert compiling.uses == [tuple(uses_of_command("report"))]
-        here = client.post("/data", data={"text": "a,b\n1,2\n2,1\n"}).headers["location"]
-        assert client.get(here).status_code == 200
+        wait_until_it_compiles(compiling)
+        (uses,) = compiling.uses
+        assert {"report: battles", "report: rankings, with gaps"} <= set(uses)
+        assert set(uses) < set(uses_of_command("report"))
         assert compiling.n_ends == 0
-        job = client.post(f"{here}/jobs", data={}).headers["location"]
-        client.post(f"{job}/cancel")
+        start_an_analysis(client)
         assert compiling.n_ends > 0
     assert len(compiling.uses) == 1
 
 
-def test_a_server_that_ends_does_not_go_on_compiling(tmp_path, compiling):
+def test_a_server_does_not_begin_to_compile_beside_an_analysis(tmp_path, monkeypatch, compiling):
+    monkeypatch.setattr(jobs, "_SECONDS_OF_LOADING", 0.5)
+    settings = Settings(folder=tmp_path)
+    with tasks_in_this_process(settings, "understand"), client_of(settings) as client:
+        start_an_analysis(client)
+        sleep(1.0)
+    assert compiling.uses == []
+
+
+def test_a_server_that_ends_does_not_go_on_compiling(tmp_path, monkeypatch, compiling):
+    monkeypatch.setattr(jobs, "_SECONDS_OF_LOADING", 0.0)
     with client_of(Settings(folder=tmp_path)):
+        wait_until_it_compiles(compiling)
         assert compiling.n_ends == 0
     assert compiling.n_ends == 1
 

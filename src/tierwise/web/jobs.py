@@ -34,6 +34,8 @@ from tierwise.web.tasks import READY
 State: TypeAlias = Literal["waiting", "running", "done", "failed", "cancelled"]
 
 _NUMBER = re.compile(r"[0-9a-f]{32}")
+# What analyses need takes a child about so long to load; two cores have no time for more.
+_SECONDS_OF_LOADING = 1.0
 _LONGEST_LINE = 1 << 24  # bytes that a child may say at once
 _INTERRUPTED = "The server stopped while this was being computed. Start it again."
 _TOO_LONG = (
@@ -256,6 +258,7 @@ class Store:
         self._n_reading = 0
         self._step_began: dict[str, float] = {}
         self._compiling = Beside()
+        self._waiting_to_compile: asyncio.Task[None] | None = None
         self._find_again()
 
     def _find_again(self) -> None:
@@ -272,12 +275,24 @@ class Store:
         Compiling ends when an analysis starts, which compiles what it needs itself, and its own
         kind of answers first.
         """
-        self._compiling = compile_beside(*uses_of_command("report"))
         await self._analysts.prepare()
+        self._waiting_to_compile = asyncio.create_task(self._compile_soon())
+
+    async def _compile_soon(self) -> None:
+        """Compile once the child that waits for an analysis has loaded what it needs."""
+        await asyncio.sleep(_SECONDS_OF_LOADING)
+        # Pages of very few items compile little.
+        uses = [use for use in uses_of_command("report") if "very few items" not in use]
+        self._compiling = compile_beside(*uses)
+
+    def _stop_compiling(self) -> None:
+        if self._waiting_to_compile is not None:
+            self._waiting_to_compile.cancel()
+        self._compiling.end()
 
     async def close(self) -> None:
         """Stop all running work."""
-        self._compiling.end()
+        self._stop_compiling()
         for task in self._tasks.values():
             task.cancel()
         await self._readers.end()
@@ -415,7 +430,7 @@ class Store:
         }
 
         def started() -> None:
-            self._compiling.end()
+            self._stop_compiling()
             job.started, job.state = time(), "running"
 
         def tell(news: dict[str, Any]) -> None:
