@@ -20,7 +20,7 @@ from benchmarks.partition import (
     growth_with_states,
     path_sampling,
 )
-from benchmarks.rows import HEADER, Row, show_row, show_table
+from benchmarks.rows import HEADER, Row, compile_whatever_is_called, show_row, show_table
 from benchmarks.runs import Run
 from benchmarks.sampling import exact_against_metropolis
 from benchmarks.strengths import (
@@ -30,7 +30,6 @@ from benchmarks.strengths import (
     strengths_alone,
 )
 from benchmarks.tied_worths import effective_draws_of_ties, ranks_that_are_shared
-from tierwise._compiling import kernel as compiling
 
 # To add one, write a function that returns rows and list it here.
 BENCHMARKS: list[Callable[[], list[Row]]] = [
@@ -137,9 +136,7 @@ def measure(benchmarks: list[Callable[[], list[Row]]]) -> Iterator[Row]:
 
 
 def main() -> None:
-    # What is timed is compiled: the call before loads it, however short it is.
-    compiling._STEPS_OF_COMPILING = compiling._STEPS_OF_LOADING = 0
-    compiling._STEPS_WITH_COMPILER = 0
+    compile_whatever_is_called()
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
         "--rankings", type=int, default=10_000_000, help="how many the large file holds"

@@ -46,7 +46,7 @@ def tiers_of_scores() -> list[Row]:
         scores = _scores(n_models, n_tasks)
         names = [f"m{number:02}" for number in range(n_models)]
         data = tw.Rankings.from_scores(scores, "higher", names)
-        seconds = core_time(lambda data=data: _board(data), 1)
+        seconds = core_time(lambda data=data: _board(data))
         case = f"{n_models} models, {n_tasks} tasks"
         if not find_spec("autorank"):
             rows.append(Row("tiers of scores", case, seconds, "autorank is not installed"))
@@ -71,16 +71,19 @@ def _scores(n_models: int, n_tasks: int) -> np.ndarray:
 
 
 def _autorank(scores: np.ndarray, names: list[str]) -> float:
-    """Time that cores work on autorank's answer."""
+    """Least time that cores work on autorank's answer; many models take a minute, once."""
     import pandas as pd
     from autorank import autorank
 
     frame = pd.DataFrame(scores, columns=names)
+    times: list[float] = []
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")
-        start = process_time()
-        autorank(frame)  # nothing is compiled, and many models take a minute
-        return process_time() - start
+        while len(times) < 3 and sum(times) < 5.0:
+            start = process_time()
+            autorank(frame)
+            times.append(process_time() - start)
+    return min(times)
 
 
 def _race(n_battles: int) -> list[Row]:

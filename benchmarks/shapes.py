@@ -727,9 +727,11 @@ def main() -> None:
         kept = json.loads(options.json.read_text(encoding="utf-8"))
     if options.peers:
         from benchmarks.leaderboard import tiers_of_scores
+        from benchmarks.rows import compile_whatever_is_called
         from benchmarks.strengths import resampled_strengths, strengths_alone
         from benchmarks.tied_worths import ranks_that_are_shared
 
+        compile_whatever_is_called()
         races = (strengths_alone, resampled_strengths, ranks_that_are_shared, tiers_of_scores)
         kept["peers"] = [asdict(row) for race in races for row in race()]
         print("\n".join(_peers(kept)))
