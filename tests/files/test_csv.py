@@ -113,6 +113,12 @@ def test_a_column_that_is_said_to_hold_items_does_not_hold_people():
         read("name,rank\na,1\nb,2\n", item="name", rank="rank")
 
 
+@pytest.mark.parametrize("header", ["name,rank", "team,Place", "item,position"])
+def test_a_table_with_the_ranks_of_one_answer_is_refused(header):
+    with pytest.raises(InputError, match=r"no column says whose answer.* 'assessor'"):
+        read(f"{header}\na,1\nb,2\nc,3\n")
+
+
 def test_columns_of_the_assessor_are_passed_over_elsewhere():
     assert read("id,name,first,second\n1,Ann,a,b\n2,Bob,b,a\n").items == ("a", "b")
     with pytest.raises(InputError, match="'id' and 'name' may both hold the assessor"):

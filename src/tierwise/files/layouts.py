@@ -140,6 +140,8 @@ def assign_roles(columns: Sequence[Item], table: "pa.Table", options: TableOptio
     people: tuple[int, ...] = ()
     if options.better is not None and options.items is None:
         people = tuple(at for at, name in enumerate(names) if name.casefold() in _OF_PEOPLE)
+    if layout == "auto":
+        _refuse_ranks_of_nobody(names, options)
     wide = choose_columns(columns, table, sample, options, taken=(weights, *assessor, *people))
     if options.better is not None and options.items is None and options.pattern is None:
         _refuse_weights_as_scores(table, wide.cells)
@@ -224,6 +226,17 @@ def _refuse_weights_as_scores(table: "pa.Table", cells: Sequence[int]) -> None:
                 use("to weight the answers by it", weights=found[0]),
                 use("if it is an item", items=items),
             ],
+        )
+
+
+def _refuse_ranks_of_nobody(names: Sequence[str], options: TableOptions) -> None:
+    """Refuse a table of items and their ranks that does not say whose ranks they are."""
+    ranks = [name for name in names if name.casefold() in NAMES_OF_PLACES]
+    if len(names) == 2 and len(ranks) == 1 and options.items is None and options.assessor is None:
+        raise InputError(
+            f"column {quoted(ranks[0])} holds ranks, and no column says whose answer a row is part "
+            "of",
+            [f"add such a column, called {quoted('assessor')}"],
         )
 
 
