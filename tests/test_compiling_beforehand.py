@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from tierwise._compiling import beforehand
+from tierwise._compiling import kernel as compiling
 from tierwise._compiling.beforehand import Listed, compile_kernels, n_missing, spelled, typed
 from tierwise._compiling.kernel import Kernel
 from tierwise._kernels import counting
@@ -93,29 +94,31 @@ def test_other_processes_begin_where_half_of_the_work_is_left(use):
         assert longest[first] == min(longest)
 
 
-def test_kernels_are_kept_on_disk_by_one_process_at_a_time(tmp_path):
-    # Each process compiles the kernel for other types; a list that one of them has read before the
-    # other wrote it would lose an entry, or give the code for one type to the other.
-    types = ["float64", "int64", "float32", "int32"]
-    program = (
-        "import sys\nimport numba\n"
-        "from tierwise._kernels.inversions_lines import log_q_factorials\n"
-        "sys.stdin.readline()\n"
-        "log_q_factorials.dispatcher.compile((getattr(numba, sys.argv[1]), numba.int64))\n"
-    )
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-    running = [
-        subprocess.Popen(
-            [sys.executable, "-c", program, one], stdin=subprocess.PIPE, env=environment
-        )
-        for one in types
-    ]
-    for process in running:
-        process.communicate(b"now\n")
-        assert process.returncode == 0
-    (index,) = tmp_path.rglob("*.nbi")
-    assert len(list(tmp_path.rglob("*.nbc"))) == len(types), index
-    assert not list(tmp_path.rglob("*.lock"))
+def test_kernels_are_kept_on_disk_by_one_process_at_a_time(monkeypatch):
+    # A list that was read before another process wrote it would lose an entry, or give the code for
+    # one type to the other.
+    file = counting.count_bits.dispatcher._cache._cache_file
+    written = []
+    for step in ("_save_index", "_save_data"):
+        monkeypatch.setattr(file, step, lambda *_, step=step: written.append(step))
+    monkeypatch.setattr(compiling, "_SECONDS_TO_KEEP", 30.0)
+    with compiling._alone_with(Path(f"{file._index_path}.lock")):
+        keeping = threading.Thread(target=file.save, args=("made-up types", b"code"))
+        keeping.start()
+        time.sleep(0.1)
+        assert not written
+    keeping.join(10)
+    assert written == ["_save_index", "_save_data"]
+
+
+def test_a_kernel_that_is_given_a_constant_is_compiled_for_any_number():
+    from numba import types
+
+    dispatcher = counting.count_bits.dispatcher
+    dispatcher.compile((types.literal(5),))
+    compiled = [signature.args for signature in dispatcher.nopython_signatures]
+    assert (types.int64,) in compiled
+    assert not any(isinstance(one, types.Literal) for args in compiled for one in args)
 
 
 def test_unknown_types_are_refused():
@@ -141,6 +144,7 @@ def test_read_only_arrays_and_generators_have_a_spelling():
 PROGRAM = """
 import sys
 from tierwise._compiling import beforehand
+from tierwise._compiling import kernel as compiling
 from tierwise._kernels import counting
 from tierwise._util import processes
 beforehand.n_cores = lambda: {cores}
@@ -323,3 +327,30 @@ def test_the_other_process_says_what_it_compiles(tmp_path):
             time.sleep(0.05)
         process.kill()
     assert {one.name for one in folder.iterdir()} & kernels
+
+
+def test_what_is_kept_waits_for_a_lock_but_not_for_one_that_was_left(tmp_path, monkeypatch):
+    monkeypatch.setattr(compiling, "_SECONDS_TO_KEEP", 30.0)
+    lock, seen = tmp_path / "index.lock", []
+
+    def keep():
+        with compiling._alone_with(lock):
+            seen.append("kept")
+
+    with compiling._alone_with(lock):
+        waiting = threading.Thread(target=keep)
+        waiting.start()
+        time.sleep(0.1)
+        assert not seen
+    waiting.join(10)
+    assert seen == ["kept"]
+    assert not lock.exists()
+    # A process that was killed has left it.
+    monkeypatch.setattr(compiling, "_SECONDS_TO_KEEP", 0.1)
+    lock.touch()
+    keep()
+    assert len(seen) == 2
+    assert not lock.exists()
+    # Where nothing can be written, nothing is kept, and nobody waits.
+    with compiling._alone_with(tmp_path / "no folder" / "index.lock"):
+        pass

@@ -92,7 +92,7 @@ def test_numbers_as_people_write_them(cells, options):
     ("text", "message"),
     [
         ('x,y\n"1,085",3\n', r"line 2: the score of 'x' is '1,085'.*decimal=\",\" if"),
-        ("x,y\n85%,84\n", "some columns have percent signs"),
+        ("x,y\n85%,84\n", "'x' has percent signs, and column 'y' has none.* items="),
         ("x,y\n85%,1%\n84,2%\n", "with and without a percent sign"),
         ("x,y\n1,2\n2,good\n3,4\n", r"line 3: the score of 'y' is 'good', which is not a number"),
         (

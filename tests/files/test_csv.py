@@ -115,7 +115,7 @@ def test_a_column_that_is_said_to_hold_items_does_not_hold_people():
 
 @pytest.mark.parametrize("header", ["name,rank", "team,Place", "item,position"])
 def test_a_table_with_the_ranks_of_one_answer_is_refused(header):
-    with pytest.raises(InputError, match=r"no column says whose answer.* 'assessor'"):
+    with pytest.raises(InputError, match=r"no column says which answer.* 'assessor'"):
         read(f"{header}\na,1\nb,2\nc,3\n")
 
 

@@ -466,8 +466,9 @@ class Grid:
         }
         if set(units) == {"", "%"}:
             raise InputError(
-                "some columns have percent signs and others do not: write all scores in the "
-                "same way"
+                f"column {quoted(units['%'])} has percent signs, and column {quoted(units[''])} "
+                "has none: write all scores in the same way",
+                [use("to name the columns that are items", items=...)],
             )
         if len(units) > 1 and set(units) != {"", CLOCK}:
             first, second, *_ = units.values()

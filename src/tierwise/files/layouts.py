@@ -234,8 +234,8 @@ def _refuse_ranks_of_nobody(names: Sequence[str], options: TableOptions) -> None
     ranks = [name for name in names if name.casefold() in NAMES_OF_PLACES]
     if len(names) == 2 and len(ranks) == 1 and options.items is None and options.assessor is None:
         raise InputError(
-            f"column {quoted(ranks[0])} holds ranks, and no column says whose answer a row is part "
-            "of",
+            f"column {quoted(ranks[0])} holds ranks, but no column says which answer each row "
+            "belongs to",
             [f"add such a column, called {quoted('assessor')}"],
         )
 
